@@ -1,0 +1,119 @@
+"""What every reading of a line is: a typed record, or one of three honest answers in its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Named(msgspec.Struct, kw_only=True, gc=False):
+    """An object of a log whose keys we know by name; the others stay in the bytes (`extra_of`)."""
+
+
+class Record(Named):
+    """The typed reading of one line. Its fields are nouns of what stands on disk."""
+
+    @property
+    def kind(self) -> str:
+        """The name under which this record is counted, such as `assistant` or `system/turn_duration`."""
+        return tag_of(type(self))
+
+    @property
+    def ident(self) -> str | None:
+        """The record's own id, where it has one."""
+        return None
+
+    @property
+    def at(self) -> str | None:
+        """When it was written, as the log says it."""
+        return None
+
+
+class Blank(Record):
+    """A line with nothing but white space."""
+
+    @property
+    def kind(self) -> str:
+        return "blank"
+
+
+class Unknown(Record, kw_only=True):
+    """JSON that we do not know: another kind, or a known kind in another shape."""
+
+    name: str
+    why: str
+    id: str | None = None
+    written: str | None = None
+    body: Any = None  # the parsed JSON; None if the line was too long or too deep to parse
+
+    @property
+    def kind(self) -> str:
+        return self.name
+
+    @property
+    def ident(self) -> str | None:
+        return self.id
+
+    @property
+    def at(self) -> str | None:
+        return self.written
+
+
+class Broken(Record, kw_only=True):
+    """Bytes that are not JSON: the wreck of a record, or no record at all."""
+
+    why: str
+
+    @property
+    def kind(self) -> str:
+        return "broken"
+
+
+UNKNOWN_TAG = "\0unknown"
+
+
+class UnknownPart(Named, tag=UNKNOWN_TAG, tag_field="type", kw_only=True):
+    """A part of a record (a content block, a turn item) of unknown kind or in an unknown shape."""
+
+    name: str
+    why: str
+    body: Any = None
+
+
+class Piece(msgspec.Struct, frozen=True, gc=False):
+    """A record with the bytes that it was read from. A torn line gives several, any other line one."""
+
+    line: int
+    offset: int
+    length: int
+    raw: bytes
+    record: Record
+    recovered: bool = False  # taken out of a torn line, or read in spite of damage
+    repaired: str = ""  # which damage
+
+    @property
+    def reading(self) -> str:
+        """`read`, `unknown` or `broken`."""
+        record = type(self.record)
+        return "broken" if record is Broken else "unknown" if record is Unknown else "read"
+
+    @property
+    def why(self) -> str | None:
+        """Why it is unknown or broken, or what had to be repaired."""
+        return getattr(self.record, "why", None) or self.repaired or None
+
+
+def tag_of(struct: type[msgspec.Struct]) -> str:
+    """The tag by which the log names this struct, or the class's name where it has none."""
+    return str(struct.__struct_config__.tag or struct.__name__)
+
+
+def opened(raw: msgspec.Raw) -> Any:
+    """The value of a part that we keep as bytes; None where it is absent or not decodable."""
+    from tracklog.records.json_text import loads
+
+    try:
+        return loads(bytes(raw))[0] if raw else None
+    except (ValueError, RecursionError):
+        return None

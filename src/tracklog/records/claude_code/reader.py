@@ -1,0 +1,138 @@
+"""Reads Claude Code's lines: one decoder for transcripts, one for each kind of file beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from tracklog.records.base import Record, tag_of
+from tracklog.records.claude_code.attachments import AttachmentLine
+from tracklog.records.claude_code.hooks import HookInput, HookOutput
+from tracklog.records.claude_code.messages import AssistantLine, UserLine
+from tracklog.records.claude_code.metadata import AnyMetadata
+from tracklog.records.claude_code.progress import ProgressLine
+from tracklog.records.claude_code.side_files import (
+    AgentMeta,
+    HistoryLine,
+    JournalLaunched,
+    JournalLine,
+    JournalResult,
+    JournalStarted,
+    Registry,
+    ResultLine,
+    WorkflowRun,
+)
+from tracklog.records.claude_code.system import SystemHead, decode_system, struct_for
+from tracklog.records.reading import Reader, Value, fit, unknown
+
+Conversation = AssistantLine | UserLine | AttachmentLine | ProgressLine
+Loose = ResultLine | JournalLaunched | JournalStarted
+AnyLine = Conversation | SystemHead | AnyMetadata | Loose
+Journal = JournalLaunched | JournalStarted | JournalResult
+
+_decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(AnyLine)
+_NAMES = {tag_of(line) for line in AnyLine.__args__}
+_PART_NAMES = {"tool_result", "result", "started"}  # also the `type` of things that are no records
+_SUB_KINDS = {"system": ("subtype",), "attachment": ("attachment", "type"), "progress": ("data", "type")}
+
+
+def decode(raw: bytes) -> Record:
+    """The record in `raw`; raises what msgspec raises where it is of no known shape."""
+    record = _decoder.decode(raw)
+    if type(record) is SystemHead:
+        return decode_system(raw, record.subtype)
+    return record
+
+
+def read_value(value: Value) -> Record:
+    """The record that a parsed object is."""
+    name = name_of(value)
+    kind = value.get("type")
+    if kind == "system":
+        struct = struct_for(value)
+        if struct is None:
+            return unknown(value, name, "unknown subtype", body=value)
+        return fit(value, struct, name)
+    if kind == "result" and "subtype" not in value and "key" in value:
+        return fit(value, JournalResult, name)
+    if not isinstance(kind, str) or kind not in _NAMES:
+        return unknown(value, name, "unknown type" if "type" in value else "no type", body=value)
+    return fit(value, AnyLine, name)
+
+
+def name_of(value: Value) -> str:
+    """The kind of a record by its own words, such as `system/turn_duration`."""
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return "untyped"
+    inner: Any = value
+    for key in _SUB_KINDS.get(kind, ()):
+        inner = inner.get(key) if isinstance(inner, dict) else None
+    return f"{kind}/{inner}" if kind in _SUB_KINDS and isinstance(inner, str) else kind
+
+
+def is_record(value: Value) -> bool:
+    """Whether an object is a record by itself, wherever it is found."""
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return False
+    return "sessionId" in value or "parentUuid" in value or kind in {"summary", "file-history-snapshot"}
+
+
+def may_be_record(value: Value) -> bool:
+    """Whether an object may be a record, if it stands at an edge of its line."""
+    kind = value.get("type")
+    return is_record(value) or (isinstance(kind, str) and kind in _NAMES - _PART_NAMES)
+
+
+def _single(struct: Any, name: str) -> Reader:
+    """A reader of files that hold one kind of thing."""
+    return Reader(
+        "claude",
+        msgspec.json.Decoder(struct).decode,
+        read_value=lambda value: fit(value, struct, name),
+        name_of=lambda _: name,
+        is_record=lambda _: True,
+    )
+
+
+READER = Reader(
+    "claude", decode, read_value=read_value, name_of=name_of, is_record=is_record, may_be_record=may_be_record
+)
+META_READER = _single(AgentMeta, "meta")
+REGISTRY_READER = _single(Registry, "registry")
+HISTORY_READER = _single(HistoryLine, "history")
+WORKFLOW_READER = _single(WorkflowRun, "workflow")
+HOOK_INPUT_READER = _single(HookInput, "hook")
+HOOK_OUTPUT_READER = _single(HookOutput, "hook-output")
+JOURNAL_READER = Reader(
+    "claude",
+    msgspec.json.Decoder(Journal).decode,
+    read_value=lambda value: fit(value, Journal, name_of(value)),
+    name_of=name_of,
+    is_record=lambda value: "type" in value and "key" in value,
+)
+
+
+def is_claude(value: Value) -> bool:
+    """Whether a parsed line looks like one of Claude Code's."""
+    kind = value.get("type")
+    if not isinstance(kind, str) or kind not in _NAMES:
+        return False
+    if kind in {"user", "assistant", "system", "attachment", "progress"}:
+        return "uuid" in value and ("sessionId" in value or "parentUuid" in value or "message" in value)
+    return kind not in _PART_NAMES and ("sessionId" in value or "leafUuid" in value or "messageId" in value)
+
+
+def version_of(record: Record) -> str | None:
+    """The client version that wrote this record, where it says so."""
+    return getattr(record, "version", None)
+
+
+def session_of(record: Record) -> str | None:
+    """The session that this record names."""
+    return getattr(record, "session_id", None)
+
+
+__all__ = ["READER", "JournalLine", "decode", "is_claude", "session_of", "version_of"]

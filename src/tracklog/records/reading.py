@@ -1,0 +1,163 @@
+"""One line in, its pieces out: the strict way first, the tolerant one for whatever that refuses.
+
+Rules of this room
+  1. Reading is total: any bytes give pieces, nothing raises, nothing is dropped.
+  2. A whole line of known shape takes the strict way and costs one decoding. Everything else may be slow.
+  3. `Unknown` is JSON we cannot name, `Broken` is not JSON; both keep what can be said about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from tracklog.records import torn
+from tracklog.records.base import Blank, Broken, Piece, Record, Unknown
+from tracklog.records.json_text import BOM, WHITE, loads, outline
+from tracklog.records.shapes import shape_of
+from tracklog.sources.lines import KEPT_BYTES, Line
+
+Value = dict[str, Any]
+
+_REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_JSON_NAMES = {
+    list: "array",
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+}
+_TOO_LONG = f"longer than {KEPT_BYTES // 2**20} MiB: kept by reference, not decoded"
+
+
+class Reader:
+    """Reads the lines of one kind of file of one agent.
+
+    `decode` is the strict way: it may raise what msgspec raises. `read_value` takes a parsed object and
+    always answers. `name_of` names an object of unknown shape. Of the objects in a torn line, `is_record`
+    tells a record from a part of one; `may_be_record` is asked for objects at the edges, which are no parts.
+    """
+
+    def __init__(
+        self,
+        agent: str | None,
+        decode: Callable[[bytes], Record],
+        *,
+        read_value: Callable[[Value], Record],
+        name_of: Callable[[Value], str],
+        is_record: Callable[[Value], bool],
+        may_be_record: Callable[[Value], bool] | None = None,
+    ) -> None:
+        self.agent = agent
+        self._decode = decode
+        self._read_value = read_value
+        self._name_of = name_of
+        self._is_record = is_record
+        self._may_be_record = may_be_record or is_record
+
+    def read(self, lines: Iterable[Line]) -> Iterator[Piece]:
+        """Yields the pieces of each line, in order."""
+        decode = self._decode
+        for line in lines:
+            raw = line.raw
+            if len(raw) == line.length:
+                try:
+                    record = decode(raw)
+                except _REFUSALS:
+                    yield from self._read_slowly(line)
+                else:
+                    yield Piece(line.number, line.offset, line.length, raw, record)
+            else:
+                yield from self._read_slowly(line)
+
+    def read_bytes(self, raw: bytes) -> Record:
+        """The record in `raw`; of a torn line, the first good one or else what it is instead."""
+        pieces = list(self.read([Line(1, 0, len(raw), raw)]))
+        return next((piece.record for piece in pieces if piece.reading == "read"), pieces[0].record)
+
+    def _read_slowly(self, line: Line) -> Iterator[Piece]:
+        if not line.whole:
+            yield self._kept_by_reference(line)
+            return
+        if line.nuls:
+            nuls = Broken(why=f"{line.nuls} NUL bytes")
+            yield Piece(line.number, line.offset, line.nuls, b"", nuls)
+        record, repaired = self._read_tolerantly(line.raw)
+        if type(record) is Broken:
+            yield from self._read_torn(line)
+        elif not (line.nuls and type(record) is Blank):
+            offset, recovered = line.offset + line.nuls, bool(line.nuls or repaired)
+            yield Piece(line.number, offset, len(line.raw), line.raw, record, recovered, repaired)
+
+    def _read_tolerantly(self, raw: bytes) -> tuple[Record, str]:
+        body = raw.removeprefix(BOM).strip(WHITE)
+        if not body:
+            return Blank(), ""
+        try:
+            value, repaired = loads(raw)
+            return self._read_any(value), repaired
+        except ValueError as error:
+            return Broken(why=_why_broken(body, error)), ""
+        except RecursionError:
+            return self._too_deep(raw), ""
+
+    def _read_any(self, value: Any) -> Record:
+        if not isinstance(value, dict):
+            name = _JSON_NAMES[type(value)]
+            return Unknown(name=name, why=f"a JSON {name}, not an object", body=value)
+        return self._read_value(value)
+
+    def _read_torn(self, line: Line) -> Iterator[Piece]:
+        spans = list(torn.split(line.raw, self._is_record, self._may_be_record))
+        start = line.offset + line.nuls
+        for (first, last), good in spans:
+            raw = line.raw[first:last]
+            record, repaired = self._read_tolerantly(raw)
+            if not good and type(record) is not Broken:
+                record = Broken(why="JSON that is no record of its own")
+            where = (line.number, start + first, last - first, raw)
+            yield Piece(*where, record, type(record) is not Broken, repaired)
+
+    def _kept_by_reference(self, line: Line) -> Piece:
+        known, _ = outline(line.raw)
+        record = unknown(dict(known), self._name_of(dict(known)) or "oversized", _TOO_LONG, body=None)
+        return Piece(line.number, line.offset, line.length, line.raw, record)
+
+    def _too_deep(self, raw: bytes) -> Record:
+        known, balanced = outline(raw)
+        if not balanced:
+            return Broken(why="nested too deep, and the brackets do not match")
+        name = self._name_of(dict(known)) if raw.lstrip(BOM + WHITE).startswith(b"{") else "array"
+        return unknown(dict(known), name, "nested too deep to decode", body=None)
+
+
+def unknown(value: Value, name: str, why: str, *, body: Any) -> Unknown:
+    """The answer for an object that no struct fits, with what its outermost keys tell."""
+    ident, written = value.get("uuid") or value.get("id"), value.get("timestamp")
+    return Unknown(
+        name=name or "untyped",
+        why=why,
+        id=ident if isinstance(ident, str) else None,
+        written=written if isinstance(written, str) else None,
+        body=body,
+    )
+
+
+def fit(value: Value, struct: Any, name: str) -> Record:
+    """The record that `value` is as `struct`; parts that do not fit become unknown parts, or all of it."""
+    try:
+        record: Record = msgspec.convert(shape_of(struct).mend(value), struct)
+    except msgspec.ValidationError as error:
+        return unknown(value, name, str(error), body=value)
+    return record
+
+
+def _why_broken(body: bytes, error: ValueError) -> str:
+    if not body.strip(b"\0"):
+        return f"{len(body)} NUL bytes"
+    if body.lstrip(b"\0")[:1] not in b"{[":
+        return "not JSON"
+    return f"not whole JSON: {error}"

@@ -1,0 +1,177 @@
+"""Where Claude Code keeps its logs (docs/formats/claude_code.md#layout).
+
+Rules of this room
+  1. The root and the folders `projects` and `sessions` in it may be links; nothing below them is followed.
+  2. `memory/` is not a session, and `sessions/*.key` are secrets: neither is listed as a log.
+  3. A .jsonl at a place below `projects` that no format page names is found too, as `other`: what a new client
+     brings is seen, not lost.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tracklog.errors import UserError
+from tracklog.sources.found import LINE_SUFFIXES, UUID, FileKind, LogFile, Skipped
+from tracklog.sources.homes import homes_from, user_home
+from tracklog.sources.listing import list_folder, log_file, walk
+from tracklog.sources.slug import project_dirs_for, slug
+
+_SESSION_ID = re.compile(UUID)
+_REGISTRY_NAME = re.compile(r"[0-9]+\.json")
+_HOST_CHOSEN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SESSION_FOLDER_DEPTH = 16
+
+_KIND_BY_NAME = {
+    "journal.jsonl": FileKind.JOURNAL,
+    "custom-title.json": FileKind.TITLE,
+    "sessions-index.json": FileKind.PROJECT_INDEX,
+    "history.jsonl": FileKind.HISTORY,
+}
+
+
+def roots(env: Mapping[str, str]) -> list[Path]:
+    """The homes in use: the one the environment names, else the usual one and the one of old 1.0.x builds."""
+    named = env.get("CLAUDE_CONFIG_DIR")
+    if named:
+        return [_without_projects(home) for home in homes_from(unicodedata.normalize("NFC", named))]
+    home = user_home(env)
+    xdg = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+    return [root for root in (home / ".claude", xdg / "claude") if root.is_dir()]
+
+
+def find(root: Path) -> Iterator[LogFile | Skipped]:
+    """Everything Claude Code wrote about its sessions under this home."""
+    top = list_folder(root, may_be_link=True)
+    yield from (odd for odd in top.skipped if odd.path == root or odd.path.name == "history.jsonl")
+    if "history.jsonl" in top.files:
+        yield _found(root / "history.jsonl", FileKind.HISTORY, root)
+    if "projects" in top.folders + top.links:
+        yield from _find_projects(root)
+    if "sessions" in top.folders + top.links:
+        yield from _find_registry(root)
+
+
+def transcript_path(
+    session_id: str,
+    cwd: str | os.PathLike[str],
+    *,
+    root: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Path:
+    """Where the session's transcript is, or, if there is none yet, where Claude Code will write it.
+
+    Sessions move between projects (/cd, worktrees), so a file under any project wins over the computed place.
+    """
+    env = os.environ if env is None else env
+    if not session_id or "/" in session_id or "\0" in session_id:
+        raise UserError(f"not a session id: {session_id!r}; give the UUID that names the transcript")
+    homes = [root] if root else roots(env) or [user_home(env) / ".claude"]
+    working_dir = os.path.realpath(cwd)
+    existing = [file for home in homes for file in _transcripts_named(session_id, home)]
+    if existing:
+        own = {folder for home in homes for folder in project_dirs_for(home, working_dir)}
+        return max(existing, key=lambda file: (file.size > 0, file.path.parent in own, file.mtime_ns)).path
+    return homes[0] / "projects" / _project_name(working_dir, env) / f"{session_id}.jsonl"
+
+
+def kind_of(name: str, folder: str) -> FileKind | None:
+    """The kind of a file that only Claude Code names so, from its name and the name of its folder."""
+    if folder == "tool-results":
+        return FileKind.TOOL_RESULT
+    if name.startswith("agent-") and name.endswith(LINE_SUFFIXES):
+        return FileKind.SUBAGENT
+    if name.endswith(".meta.json"):
+        return FileKind.META
+    if name.startswith("wf_") and name.endswith(".json"):
+        return FileKind.WORKFLOW
+    if folder == "sessions" and _REGISTRY_NAME.fullmatch(name):
+        return FileKind.REGISTRY
+    return _KIND_BY_NAME.get(name)
+
+
+def session_of(path: Path, kind: FileKind) -> str | None:
+    """The session a path states: a transcript's own name, or the nearest folder named like a session."""
+    if kind in (FileKind.TRANSCRIPT, FileKind.DOCUMENT):
+        stem = path.name.partition(".json")[0]
+        return stem if _SESSION_ID.fullmatch(stem) else None
+    return next((part for part in reversed(path.parts[:-1]) if _SESSION_ID.fullmatch(part)), None)
+
+
+def _without_projects(home: Path) -> Path:
+    return home.parent if home.name == "projects" and not (home / "projects").is_dir() else home
+
+
+def _find_projects(root: Path) -> Iterator[LogFile | Skipped]:
+    projects = root / "projects"
+    listing = list_folder(projects, may_be_link=True)
+    yield from listing.skipped
+    for name in listing.files:
+        if name.endswith(LINE_SUFFIXES):
+            yield _found(projects / name, FileKind.OTHER, root)
+    for name in listing.folders:
+        yield from _find_project(projects / name, root)
+
+
+def _find_project(project: Path, root: Path) -> Iterator[LogFile | Skipped]:
+    listing = list_folder(project)
+    yield from listing.skipped
+    for name in listing.files:
+        kind = _kind_in_project(name)
+        if kind is not None:
+            yield _found(project / name, kind, root)
+    for name in listing.folders:
+        if name != "memory":
+            yield from _find_beside(project / name, root)
+
+
+def _kind_in_project(name: str) -> FileKind | None:
+    kind = kind_of(name, "")
+    if kind in (FileKind.SUBAGENT, FileKind.META, FileKind.PROJECT_INDEX):
+        return kind
+    return FileKind.TRANSCRIPT if name.endswith(LINE_SUFFIXES) else None
+
+
+def _find_beside(side_folder: Path, root: Path) -> Iterator[LogFile | Skipped]:
+    """The folder beside a transcript: subagents at any depth, workflows, spilled output."""
+    for folder, listing in walk(side_folder, max_depth=_SESSION_FOLDER_DEPTH):
+        yield from listing.skipped
+        spilled = "tool-results" in folder.relative_to(side_folder).parts
+        for name in listing.files:
+            kind = kind_of(name, "tool-results" if spilled else folder.name)
+            if kind is None and name.endswith(LINE_SUFFIXES):
+                kind = FileKind.OTHER
+            if kind is not None:
+                yield _found(folder / name, kind, root)
+
+
+def _find_registry(root: Path) -> Iterator[LogFile | Skipped]:
+    listing = list_folder(root / "sessions", may_be_link=True)
+    yield from listing.skipped
+    for name in listing.files:
+        if _REGISTRY_NAME.fullmatch(name):
+            yield _found(root / "sessions" / name, FileKind.REGISTRY, root)
+
+
+def _found(path: Path, kind: FileKind, root: Path) -> LogFile | Skipped:
+    session = session_of(path.relative_to(root), kind)
+    return log_file(path, kind, agent="claude", root=root, session=session)
+
+
+def _transcripts_named(session_id: str, root: Path) -> list[LogFile]:
+    projects = root / "projects"
+    folders = list_folder(projects, may_be_link=True).folders
+    paths = (projects / name / f"{session_id}.jsonl" for name in folders)
+    found = (_found(path, FileKind.TRANSCRIPT, root) for path in paths)
+    return [file for file in found if isinstance(file, LogFile)]
+
+
+def _project_name(working_dir: str, env: Mapping[str, str]) -> str:
+    chosen = env.get("CLAUDE_CODE_PROJECT_DIR_NAME", "")
+    if env.get("CLAUDE_CONFIG_DIR") and _HOST_CHOSEN_NAME.fullmatch(chosen):
+        return chosen
+    return slug(working_dir)

@@ -1,0 +1,95 @@
+"""Where Codex keeps its logs (docs/formats/codex.md#locations).
+
+Rules of this room
+  1. The root and the folders `sessions` and `archived_sessions` in it may be links; nothing below is followed.
+  2. A rollout may stand plain or compressed, and flips between the two: where both are, the plain one is read.
+  3. A .jsonl in these folders that is no rollout is found as `other`; `*.tmp` is Codex's work in progress.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from tracklog.sources.found import LINE_SUFFIXES, UUID, FileKind, LogFile, Skipped
+from tracklog.sources.homes import homes_from, user_home
+from tracklog.sources.listing import list_folder, log_file, walk
+
+_ROLLOUT_NAME = re.compile(
+    rf"rollout-\d{{4}}-\d\d-\d\d(?:T\d\d-\d\d-\d\d)?-(?P<thread>{UUID})(?:_(?P<rollout>{UUID}))?"
+    r"\.(?:jsonl|jsonl\.zst|json)"
+)
+_DATE_FOLDERS_DEPTH = 8  # YYYY/MM/DD, and room for a later layout
+_LOG_FOLDERS = ("sessions", "archived_sessions")
+_LOG_FILES = {"history.jsonl": FileKind.HISTORY, "session_index.jsonl": FileKind.SESSION_INDEX}
+
+
+class RolloutName(NamedTuple):
+    """The ids in a rollout's file name; they differ only after a thread was reverted."""
+
+    thread: str
+    rollout: str
+
+
+def roots(env: Mapping[str, str]) -> list[Path]:
+    """The home that CODEX_HOME names, else the usual one if it exists."""
+    named = env.get("CODEX_HOME")
+    if named:
+        return homes_from(named)
+    usual = user_home(env) / ".codex"
+    return [usual] if usual.is_dir() else []
+
+
+def find(root: Path) -> Iterator[LogFile | Skipped]:
+    """Everything Codex wrote about its sessions under this home."""
+    top = list_folder(root, may_be_link=True)
+    yield from (odd for odd in top.skipped if odd.path == root or odd.path.name in _LOG_FILES)
+    for name in top.files:
+        if name in _LOG_FILES:
+            yield log_file(root / name, _LOG_FILES[name], agent="codex", root=root, session=None)
+    for name in _LOG_FOLDERS:
+        if name in top.folders + top.links:
+            yield from _find_rollouts(root / name, root)
+
+
+def rollout_name(name: str) -> RolloutName | None:
+    """The ids that a file name states, None if it is not exactly a rollout's name."""
+    match = _ROLLOUT_NAME.fullmatch(name)
+    return RolloutName(match["thread"], match["rollout"] or match["thread"]) if match else None
+
+
+def kind_of(name: str) -> FileKind | None:
+    """The kind of a file that only Codex names so."""
+    if name.startswith("rollout-"):
+        if name.endswith(LINE_SUFFIXES):
+            return FileKind.TRANSCRIPT
+        if name.endswith(".json"):
+            return FileKind.DOCUMENT
+    return _LOG_FILES.get(name)
+
+
+def session_of(path: Path) -> str | None:
+    """The thread a rollout's name states."""
+    ids = rollout_name(path.name)
+    return ids.thread if ids else None
+
+
+def _find_rollouts(top: Path, root: Path) -> Iterator[LogFile | Skipped]:
+    for folder, listing in walk(top, max_depth=_DATE_FOLDERS_DEPTH, may_be_link=True):
+        yield from listing.skipped
+        names = set(listing.files)
+        for name in listing.files:
+            if name.endswith(".jsonl.zst") and name.removesuffix(".zst") in names:
+                yield Skipped(folder / name, "the same log stands uncompressed beside it")
+            else:
+                yield from _rollout(folder / name, root)
+
+
+def _rollout(path: Path, root: Path) -> Iterator[LogFile | Skipped]:
+    kind = kind_of(path.name)
+    if kind is None and path.name.endswith(LINE_SUFFIXES):
+        kind = FileKind.OTHER
+    if kind is not None:
+        yield log_file(path, kind, agent="codex", root=root, session=session_of(path))

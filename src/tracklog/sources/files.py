@@ -1,0 +1,91 @@
+"""Opens and reads logs, whatever stands at the path by now.
+
+Rules of this room
+  1. Only regular files are read. The file is opened first and looked at afterwards, so nothing can be swapped in
+     between; opening never waits, for a FIFO or anything else.
+  2. Memory does not grow with the file, nor with what a small compressed file claims to hold.
+  3. Damage in a compressed file comes after the good bytes: everything before it has been yielded when it is raised.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tracklog.sources.found import LogFile
+from tracklog.sources.reasons import IMPOSSIBLE_NAME, why_failed, why_not_regular
+
+CHUNK = 1 << 20
+_OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class NotReadable(Exception):  # noqa: N818 - named for what it says of the file, as everything here
+    """A file, or the rest of it, that cannot be read; `why` says so in plain words."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(path, why)
+        self.path = path
+        self.why = why
+
+
+def open_log(file: LogFile | Path) -> io.FileIO:
+    """The file's stored bytes, unbuffered; raises NotReadable for whatever is not a regular file."""
+    path = _path_of(file)
+    with _refusals_of(path):
+        try:
+            descriptor = os.open(path, _OPEN_FILE)
+        except ValueError as error:  # a NUL, or text that this system cannot encode as a name
+            raise NotReadable(path, IMPOSSIBLE_NAME) from error
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        raise NotReadable(path, why_not_regular(mode))
+    return os.fdopen(descriptor, "rb", buffering=0)
+
+
+def chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:
+    """The log's contents from byte `start` on, in pieces of at most `size`; .zst files are decompressed."""
+    if _path_of(file).suffix == ".zst":
+        return _decompressed_chunks(file, start, size=size)
+    return stored_chunks(file, start, size=size)
+
+
+def stored_chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:
+    """The bytes as they stand on the disk, compressed or not."""
+    with open_log(file) as stream, _refusals_of(_path_of(file)):
+        stream.seek(start)
+        while piece := stream.read(size):
+            yield piece
+
+
+def _decompressed_chunks(file: LogFile | Path, start: int, *, size: int) -> Iterator[bytes]:
+    # imported here because most homes hold no compressed log, and the decoder is slow to load
+    from tracklog.sources.zstd import Damaged, decompressed_blocks
+
+    path = _path_of(file)
+    position = 0
+    try:
+        with open_log(file) as stream, _refusals_of(path):
+            for block in decompressed_blocks(stream):
+                wanted = block[max(start - position, 0) :]
+                position += len(block)
+                for at in range(0, len(wanted), size):
+                    yield wanted[at : at + size]
+    except Damaged as damage:
+        raise NotReadable(path, f"{damage} after {position} good bytes") from damage
+
+
+@contextmanager
+def _refusals_of(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotReadable(path, why_failed(error)) from error
+
+
+def _path_of(file: LogFile | Path) -> Path:
+    return file.path if isinstance(file, LogFile) else file

@@ -1,0 +1,82 @@
+"""Folders that a person points at: an agent's home, or any folder of logs.
+
+Rules of this room
+  1. A folder that holds `projects/`, `sessions/` or `archived_sessions/` as an agent lays them out is that agent's
+     home; it can be the home of both.
+  2. Any other folder is searched to the bottom for .jsonl, .jsonl.zst and .json. Whose they are, only their records
+     can tell: the agent is None, and homes further down are folders like any other.
+  3. The path a person gives may be a link. What lies below is not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tracklog.sources import claude_code, codex
+from tracklog.sources.found import LINE_SUFFIXES, Agent, FileKind, LogFile, Root, Skipped
+from tracklog.sources.listing import list_folder, log_file, walk
+
+MAX_DEPTH = 64
+_YEAR = re.compile(r"[0-9]{4}")
+_LOG_SUFFIXES = (*LINE_SUFFIXES, ".json")
+
+
+def roots_at(path: Path) -> list[Root]:
+    """The folder as the home of whichever agents it is, else as a plain folder of logs."""
+    agents = _agents_at_home_in(path)
+    return [Root(path, agent) for agent in agents] or [Root(path, None)]
+
+
+def find(root: Path) -> Iterator[LogFile | Skipped]:
+    """Every log in a plain folder and below."""
+    for folder, listing in walk(root, max_depth=MAX_DEPTH, may_be_link=True):
+        yield from listing.skipped
+        for name in listing.files:
+            if name.endswith(_LOG_SUFFIXES):
+                path = folder / name
+                yield _found(path, root, states=path.relative_to(root))
+
+
+def file_at(path: Path) -> LogFile | Skipped:
+    """The one file a person named, whatever it is called; a link is read where it points."""
+    target = Path(os.path.realpath(path)) if os.path.islink(path) else path
+    return _found(target, target.parent, states=target)
+
+
+def _found(path: Path, root: Path, *, states: Path) -> LogFile | Skipped:
+    """`states` is the part of the path that may name a session."""
+    kind = _kind_of(path)
+    session = codex.session_of(states) or claude_code.session_of(states, kind)
+    return log_file(path, kind, agent=None, root=root, session=session)
+
+
+def _kind_of(path: Path) -> FileKind:
+    known = claude_code.kind_of(path.name, path.parent.name) or codex.kind_of(path.name)
+    if known is not None:
+        return known
+    return FileKind.DOCUMENT if path.name.endswith(".json") else FileKind.TRANSCRIPT
+
+
+def _agents_at_home_in(path: Path) -> list[Agent]:
+    top = list_folder(path, may_be_link=True)
+    inside = top.folders + top.links
+    sessions = list_folder(path / "sessions", may_be_link=True) if "sessions" in inside else None
+    agents: list[Agent] = []
+    if "projects" in inside or (sessions and any(_is_registry(name) for name in sessions.files)):
+        agents.append("claude")
+    if "archived_sessions" in inside or (
+        sessions and (any(map(_YEAR.fullmatch, sessions.folders)) or any(map(_is_rollout, sessions.files)))
+    ):
+        agents.append("codex")
+    return agents
+
+
+def _is_registry(name: str) -> bool:
+    return claude_code.kind_of(name, "sessions") is FileKind.REGISTRY
+
+
+def _is_rollout(name: str) -> bool:
+    return name.startswith("rollout-") and codex.kind_of(name) is not None

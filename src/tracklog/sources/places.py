@@ -1,0 +1,132 @@
+"""All the logs there are: the homes of this machine's agents, or the folders a person names.
+
+Rules of this room
+  1. Each real file comes once, however many roots lead to it; a second name for it is said to be one.
+  2. A session is named by its id, the start of its id, a file, or @last. What fits several is never guessed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from tracklog.errors import UserError
+from tracklog.sources import claude_code, codex, folders
+from tracklog.sources.found import LINE_SUFFIXES, FileKind, LogFile, Place, Root, Skipped
+
+_SUFFIXES = (*LINE_SUFFIXES, ".json")
+_MAIN_KINDS = (FileKind.TRANSCRIPT, FileKind.DOCUMENT)
+_CANDIDATES_SHOWN = 5
+
+
+def default_roots(env: Mapping[str, str]) -> list[Root]:
+    """The homes that the environment and the usual places give."""
+    claude = [Root(path, "claude") for path in claude_code.roots(env)]
+    return claude + [Root(path, "codex") for path in codex.roots(env)]
+
+
+def find(root: Root) -> Iterator[LogFile | Skipped]:
+    """Everything under one root."""
+    match root.agent:
+        case "claude":
+            return claude_code.find(root.path)
+        case "codex":
+            return codex.find(root.path)
+        case None:
+            return folders.find(root.path)
+
+
+def find_all(roots: Iterable[Root]) -> Iterator[LogFile | Skipped]:
+    """Everything under all roots, each real file once."""
+    first_seen: dict[tuple[int, int], Path] = {}
+    skipped: set[Skipped] = set()
+    for found in (found for root in roots for found in find(root)):
+        if isinstance(found, LogFile):
+            first = first_seen.setdefault((found.device, found.inode), found.path)
+            if first is found.path:
+                yield found
+                continue
+            if first == found.path or os.path.realpath(first) == os.path.realpath(found.path):
+                continue  # the same name by way of an overlapping root
+            found = Skipped(found.path, "another name of a file already found")
+        if found not in skipped:
+            skipped.add(found)
+            yield found
+
+
+def find_at(path: Path) -> Iterator[LogFile | Skipped]:
+    """What a path given by a person leads to: one file, or all logs in a folder."""
+    if os.path.isdir(path):
+        return find_all(folders.roots_at(path))
+    return iter([folders.file_at(path)])
+
+
+def places(found: Iterable[LogFile | Skipped]) -> list[Place]:
+    """How many files and bytes of each kind stand under each root, in the order found."""
+    totals: dict[tuple[object, ...], Place] = {}
+    for file in found:
+        if isinstance(file, LogFile):
+            key = (file.root, file.agent, file.kind)
+            place = totals.get(key, Place(file.agent, file.root, file.kind, 0, 0))
+            totals[key] = place._replace(files=place.files + 1, bytes=place.bytes + file.size)
+    return list(totals.values())
+
+
+def resolve_session(text: str, files: Iterable[LogFile]) -> list[LogFile]:
+    """The files of the one session a person means, the best first; empty if there is none."""
+    files = list(files)
+    if text == "@last":
+        return _newest_session(files)
+    if "\0" not in text and (os.sep in text or text.endswith(_SUFFIXES)):
+        return _file_named(text, files)
+    matches = [file for file in files if _named_exactly(text, file)]
+    return _best_first(matches or _by_prefix(text, files))
+
+
+def _newest_session(files: list[LogFile]) -> list[LogFile]:
+    mains = [file for file in files if _is_a_session(file)]
+    return [max(mains, key=lambda file: file.mtime_ns)] if mains else []
+
+
+def _is_a_session(file: LogFile) -> bool:
+    """An empty transcript is a stub, and a document nobody vouches for may be any JSON file."""
+    known = file.kind is FileKind.TRANSCRIPT or (file.kind is FileKind.DOCUMENT and file.agent is not None)
+    return known and file.size > 0
+
+
+def _file_named(text: str, files: list[LogFile]) -> list[LogFile]:
+    wanted = os.path.realpath(text)
+    known = [file for file in files if os.path.realpath(file.path) == wanted]
+    if known or not os.path.lexists(text):
+        return known
+    named = folders.file_at(Path(text))
+    if isinstance(named, Skipped):
+        raise UserError(f"cannot read {text}: {named.why}")
+    return [named]
+
+
+def _names(file: LogFile) -> set[str]:
+    """What a person may call the session: its id, or the file's name where the path states no id."""
+    if file.session:
+        return {file.session.lower()}
+    return {file.path.name.partition(".json")[0].lower()} if file.kind in _MAIN_KINDS else set()
+
+
+def _named_exactly(text: str, file: LogFile) -> bool:
+    return text.lower() in _names(file)
+
+
+def _by_prefix(text: str, files: list[LogFile]) -> list[LogFile]:
+    matches = [(name, file) for file in files for name in _names(file) if name.startswith(text.lower())]
+    names = sorted({name for name, _ in matches})
+    if len(names) > 1:
+        shown = ", ".join(names[:_CANDIDATES_SHOWN]) + (", …" if len(names) > _CANDIDATES_SHOWN else "")
+        raise UserError(f"{text!r} is the start of {len(names)} sessions ({shown}): give more of the id")
+    return [file for _, file in matches]
+
+
+def _best_first(matches: list[LogFile]) -> list[LogFile]:
+    """The main line of the session if any is left, the newest file with something in it first."""
+    mains = [file for file in matches if file.kind in _MAIN_KINDS]
+    return sorted(mains or matches, key=lambda file: (file.size == 0, -file.mtime_ns))
