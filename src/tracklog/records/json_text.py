@@ -56,6 +56,17 @@ def loads(raw: bytes) -> tuple[Any, str]:
     return _encodable(value), repaired
 
 
+def is_json(raw: bytes) -> bool:
+    """Whether `raw` is one JSON value and nothing else."""
+    try:
+        loads(raw)
+    except ValueError:
+        return False
+    except RecursionError:
+        return outline(raw)[1]
+    return True
+
+
 def _encodable(value: Any) -> Any:
     """The same value with lone surrogates replaced."""
     if isinstance(value, str):

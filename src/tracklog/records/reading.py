@@ -15,6 +15,7 @@ import msgspec
 
 from tracklog.records import torn
 from tracklog.records.base import Blank, Broken, Piece, Record, Unknown
+from tracklog.records.drift import Drift
 from tracklog.records.json_text import BOM, WHITE, loads, outline
 from tracklog.records.shapes import shape_of
 from tracklog.sources.lines import KEPT_BYTES, Line
@@ -39,6 +40,7 @@ class Reader:
     `decode` is the strict way: it may raise what msgspec raises. `read_value` takes a parsed object and
     always answers. `name_of` names an object of unknown shape. Of the objects in a torn line, `is_record`
     tells a record from a part of one; `may_be_record` is asked for objects at the edges, which are no parts.
+    `drift` makes what finds the unnamed keys of one file.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Reader:
         name_of: Callable[[Value], str],
         is_record: Callable[[Value], bool],
         may_be_record: Callable[[Value], bool] | None = None,
+        drift: Callable[[], Drift] = Drift,
     ) -> None:
         self.agent = agent
         self._decode = decode
@@ -57,6 +60,7 @@ class Reader:
         self._name_of = name_of
         self._is_record = is_record
         self._may_be_record = may_be_record or is_record
+        self.drift = drift
 
     def read(self, lines: Iterable[Line]) -> Iterator[Piece]:
         """Yields the pieces of each line, in order."""

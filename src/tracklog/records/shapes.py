@@ -14,13 +14,12 @@ Rules of this room
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from msgspec import inspect as mi
 
-from tracklog.records.base import UNKNOWN_TAG, Record
+from tracklog.records.base import UNKNOWN_TAG
 
 Stray = tuple[str, Any]  # a path such as `message.usage.mood`, and the value that stands there
 
@@ -64,7 +63,7 @@ class ObjectShape(Shape):
                 deeper = shape.strays(item)
                 if deeper:
                     found += [
-                        (f"{key}{'' if path[0] == '[' else '.'}{path}", stray) for path, stray in deeper
+                        (f"{key}{'' if path[0] in '[(' else '.'}{path}", stray) for path, stray in deeper
                     ]
         return found
 
@@ -232,8 +231,3 @@ class _Compiler:
         if len(members) == 1:
             return members[0]
         return ChoiceShape(info, members)
-
-
-def extra_of(record: Record, value: Any) -> Iterator[Stray]:
-    """The keys of `value`, the parsed line of `record`, that our structs do not name."""
-    yield from shape_of(type(record)).strays(value)

@@ -12,13 +12,13 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tracklog.errors import UserError
 from tracklog.sources.found import LINE_SUFFIXES, UUID, FileKind, LogFile, Skipped
 from tracklog.sources.homes import homes_from, user_home
-from tracklog.sources.listing import list_folder, log_file, walk
+from tracklog.sources.listing import list_folder, log_file, stat_regular, walk
 from tracklog.sources.slug import project_dirs_for, slug
 
 _SESSION_ID = re.compile(UUID)
@@ -49,7 +49,7 @@ def find(root: Path) -> Iterator[LogFile | Skipped]:
     top = list_folder(root, may_be_link=True)
     yield from (odd for odd in top.skipped if odd.path == root or odd.path.name == "history.jsonl")
     if "history.jsonl" in top.files:
-        yield _found(root / "history.jsonl", FileKind.HISTORY, root)
+        yield _found(root / "history.jsonl", top.files["history.jsonl"], kind=FileKind.HISTORY, root=root)
     if "projects" in top.folders + top.links:
         yield from _find_projects(root)
     if "sessions" in top.folders + top.links:
@@ -72,10 +72,11 @@ def transcript_path(
         raise UserError(f"not a session id: {session_id!r}; give the UUID that names the transcript")
     homes = [root] if root else roots(env) or [user_home(env) / ".claude"]
     working_dir = os.path.realpath(cwd)
-    existing = [file for home in homes for file in _transcripts_named(session_id, home)]
+    existing = {path: status for home in homes for path, status in _transcripts_named(session_id, home)}
     if existing:
         own = {folder for home in homes for folder in project_dirs_for(home, working_dir)}
-        return max(existing, key=lambda file: (file.size > 0, file.path.parent in own, file.mtime_ns)).path
+        ranks = {path: (s.st_size > 0, path.parent in own, s.st_mtime_ns) for path, s in existing.items()}
+        return max(ranks, key=ranks.__getitem__)
     return homes[0] / "projects" / _project_name(working_dir, env) / f"{session_id}.jsonl"
 
 
@@ -94,12 +95,15 @@ def kind_of(name: str, folder: str) -> FileKind | None:
     return _KIND_BY_NAME.get(name)
 
 
-def session_of(path: Path, kind: FileKind) -> str | None:
+def session_of(name: str, kind: FileKind, *, folders: Sequence[str]) -> str | None:
     """The session a path states: a transcript's own name, or the nearest folder named like a session."""
     if kind in (FileKind.TRANSCRIPT, FileKind.DOCUMENT):
-        stem = path.name.partition(".json")[0]
-        return stem if _SESSION_ID.fullmatch(stem) else None
-    return next((part for part in reversed(path.parts[:-1]) if _SESSION_ID.fullmatch(part)), None)
+        return _if_session_id(name.partition(".json")[0])
+    return next(filter(_if_session_id, reversed(folders)), None)
+
+
+def _if_session_id(name: str) -> str | None:
+    return name if _SESSION_ID.fullmatch(name) else None
 
 
 def _without_projects(home: Path) -> Path:
@@ -110,9 +114,9 @@ def _find_projects(root: Path) -> Iterator[LogFile | Skipped]:
     projects = root / "projects"
     listing = list_folder(projects, may_be_link=True)
     yield from listing.skipped
-    for name in listing.files:
+    for name, status in listing.files.items():
         if name.endswith(LINE_SUFFIXES):
-            yield _found(projects / name, FileKind.OTHER, root)
+            yield _found(projects / name, status, kind=FileKind.OTHER, root=root)
     for name in listing.folders:
         yield from _find_project(projects / name, root)
 
@@ -120,10 +124,11 @@ def _find_projects(root: Path) -> Iterator[LogFile | Skipped]:
 def _find_project(project: Path, root: Path) -> Iterator[LogFile | Skipped]:
     listing = list_folder(project)
     yield from listing.skipped
-    for name in listing.files:
+    for name, status in listing.files.items():
         kind = _kind_in_project(name)
         if kind is not None:
-            yield _found(project / name, kind, root)
+            session = session_of(name, kind, folders=())
+            yield _found(project / name, status, kind=kind, root=root, session=session)
     for name in listing.folders:
         if name != "memory":
             yield from _find_beside(project / name, root)
@@ -138,36 +143,42 @@ def _kind_in_project(name: str) -> FileKind | None:
 
 def _find_beside(side_folder: Path, root: Path) -> Iterator[LogFile | Skipped]:
     """The folder beside a transcript: subagents at any depth, workflows, spilled output."""
+    session = _if_session_id(side_folder.name)
     for folder, listing in walk(side_folder, max_depth=_SESSION_FOLDER_DEPTH):
         yield from listing.skipped
-        spilled = "tool-results" in folder.relative_to(side_folder).parts
-        for name in listing.files:
-            kind = kind_of(name, "tool-results" if spilled else folder.name)
-            if kind is None and name.endswith(LINE_SUFFIXES):
-                kind = FileKind.OTHER
+        for name, status in listing.files.items():
+            kind = _kind_beside(name, listing.inside)
             if kind is not None:
-                yield _found(folder / name, kind, root)
+                yield _found(folder / name, status, kind=kind, root=root, session=session)
+
+
+def _kind_beside(name: str, inside: tuple[str, ...]) -> FileKind | None:
+    if "tool-results" in inside:
+        return FileKind.TOOL_RESULT
+    return kind_of(name, "") or (FileKind.OTHER if name.endswith(LINE_SUFFIXES) else None)
 
 
 def _find_registry(root: Path) -> Iterator[LogFile | Skipped]:
     listing = list_folder(root / "sessions", may_be_link=True)
     yield from listing.skipped
-    for name in listing.files:
+    for name, status in listing.files.items():
         if _REGISTRY_NAME.fullmatch(name):
-            yield _found(root / "sessions" / name, FileKind.REGISTRY, root)
+            yield _found(root / "sessions" / name, status, kind=FileKind.REGISTRY, root=root)
 
 
-def _found(path: Path, kind: FileKind, root: Path) -> LogFile | Skipped:
-    session = session_of(path.relative_to(root), kind)
-    return log_file(path, kind, agent="claude", root=root, session=session)
+def _found(
+    path: Path, status: os.stat_result, *, kind: FileKind, root: Path, session: str | None = None
+) -> LogFile:
+    return log_file(path, status, kind=kind, agent="claude", root=root, session=session)
 
 
-def _transcripts_named(session_id: str, root: Path) -> list[LogFile]:
+def _transcripts_named(session_id: str, root: Path) -> Iterator[tuple[Path, os.stat_result]]:
     projects = root / "projects"
-    folders = list_folder(projects, may_be_link=True).folders
-    paths = (projects / name / f"{session_id}.jsonl" for name in folders)
-    found = (_found(path, FileKind.TRANSCRIPT, root) for path in paths)
-    return [file for file in found if isinstance(file, LogFile)]
+    for name in list_folder(projects, may_be_link=True).folders:
+        path = projects / name / f"{session_id}.jsonl"
+        status = stat_regular(path)
+        if not isinstance(status, Skipped):
+            yield path, status
 
 
 def _project_name(working_dir: str, env: Mapping[str, str]) -> str:

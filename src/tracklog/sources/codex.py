@@ -46,9 +46,10 @@ def find(root: Path) -> Iterator[LogFile | Skipped]:
     """Everything Codex wrote about its sessions under this home."""
     top = list_folder(root, may_be_link=True)
     yield from (odd for odd in top.skipped if odd.path == root or odd.path.name in _LOG_FILES)
-    for name in top.files:
+    for name, status in top.files.items():
         if name in _LOG_FILES:
-            yield log_file(root / name, _LOG_FILES[name], agent="codex", root=root, session=None)
+            kind = _LOG_FILES[name]
+            yield log_file(root / name, status, kind=kind, agent="codex", root=root, session=None)
     for name in _LOG_FOLDERS:
         if name in top.folders + top.links:
             yield from _find_rollouts(root / name, root)
@@ -70,26 +71,23 @@ def kind_of(name: str) -> FileKind | None:
     return _LOG_FILES.get(name)
 
 
-def session_of(path: Path) -> str | None:
+def session_of(name: str) -> str | None:
     """The thread a rollout's name states."""
-    ids = rollout_name(path.name)
+    ids = rollout_name(name)
     return ids.thread if ids else None
 
 
 def _find_rollouts(top: Path, root: Path) -> Iterator[LogFile | Skipped]:
     for folder, listing in walk(top, max_depth=_DATE_FOLDERS_DEPTH, may_be_link=True):
         yield from listing.skipped
-        names = set(listing.files)
-        for name in listing.files:
-            if name.endswith(".jsonl.zst") and name.removesuffix(".zst") in names:
+        for name, status in listing.files.items():
+            kind = _kind_in_sessions(name)
+            if name.endswith(".jsonl.zst") and name.removesuffix(".zst") in listing.files:
                 yield Skipped(folder / name, "the same log stands uncompressed beside it")
-            else:
-                yield from _rollout(folder / name, root)
+            elif kind is not None:
+                thread = session_of(name)
+                yield log_file(folder / name, status, kind=kind, agent="codex", root=root, session=thread)
 
 
-def _rollout(path: Path, root: Path) -> Iterator[LogFile | Skipped]:
-    kind = kind_of(path.name)
-    if kind is None and path.name.endswith(LINE_SUFFIXES):
-        kind = FileKind.OTHER
-    if kind is not None:
-        yield log_file(path, kind, agent="codex", root=root, session=session_of(path))
+def _kind_in_sessions(name: str) -> FileKind | None:
+    return kind_of(name) or (FileKind.OTHER if name.endswith(LINE_SUFFIXES) else None)

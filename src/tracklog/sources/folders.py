@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tracklog.sources import claude_code, codex
 from tracklog.sources.found import LINE_SUFFIXES, Agent, FileKind, LogFile, Root, Skipped
-from tracklog.sources.listing import list_folder, log_file, walk
+from tracklog.sources.listing import list_folder, log_file, stat_regular, walk
 
 MAX_DEPTH = 64
 _YEAR = re.compile(r"[0-9]{4}")
@@ -34,23 +34,25 @@ def find(root: Path) -> Iterator[LogFile | Skipped]:
     """Every log in a plain folder and below."""
     for folder, listing in walk(root, max_depth=MAX_DEPTH, may_be_link=True):
         yield from listing.skipped
-        for name in listing.files:
+        for name, status in listing.files.items():
             if name.endswith(_LOG_SUFFIXES):
-                path = folder / name
-                yield _found(path, root, states=path.relative_to(root))
+                yield _found(folder / name, status, root=root, inside=listing.inside)
 
 
 def file_at(path: Path) -> LogFile | Skipped:
     """The one file a person named, whatever it is called; a link is read where it points."""
     target = Path(os.path.realpath(path)) if os.path.islink(path) else path
-    return _found(target, target.parent, states=target)
+    status = stat_regular(target)
+    if isinstance(status, Skipped):
+        return status
+    return _found(target, status, root=target.parent, inside=target.parts[:-1])
 
 
-def _found(path: Path, root: Path, *, states: Path) -> LogFile | Skipped:
-    """`states` is the part of the path that may name a session."""
+def _found(path: Path, status: os.stat_result, *, root: Path, inside: tuple[str, ...]) -> LogFile:
+    """`inside` are the folders whose names may state a session."""
     kind = _kind_of(path)
-    session = codex.session_of(states) or claude_code.session_of(states, kind)
-    return log_file(path, kind, agent=None, root=root, session=session)
+    session = codex.session_of(path.name) or claude_code.session_of(path.name, kind, folders=inside)
+    return log_file(path, status, kind=kind, agent=None, root=root, session=session)
 
 
 def _kind_of(path: Path) -> FileKind:

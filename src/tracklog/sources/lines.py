@@ -29,7 +29,7 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     length: int  # in bytes, without the newline
     raw: bytes  # without the newline; only the head if the line is not whole
     nuls: int = 0  # NUL bytes in front of `raw` that were counted and not kept
-    ended: bool = True  # by a newline
+    ended: bool = True  # by a newline of its own
 
     @property
     def whole(self) -> bool:
@@ -126,3 +126,14 @@ def cut(chunks: Iterable[bytes]) -> Iterator[Line]:
     for chunk in chunks:
         yield from cutter.feed(chunk)
     yield from cutter.end()
+
+
+def whole(chunks: Iterable[bytes]) -> Line:
+    """All of a stream as one line, newlines included: for files that hold one JSON document."""
+    held = bytearray()
+    length = 0
+    for chunk in chunks:
+        length += len(chunk)
+        held += chunk[: max(0, KEPT_BYTES - len(held))]
+    raw = bytes(held) if length == len(held) else bytes(held[:HEAD_BYTES])
+    return Line(1, 0, length, raw, 0, False)

@@ -5,7 +5,7 @@ Rules of this room
      well-known folders directly in it) gets its target listed.
   2. Whatever cannot be listed becomes a Skipped with its reason; the rest is still found.
   3. The order is that of the names, so two runs over the same tree give the same answer.
-  4. One stat per log, none for what is no log: the kinds of entries come from the listing itself.
+  4. One stat per file, taken while its folder is open: the path is not walked a second time.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 class Listing:
     """The names in one folder, by what they are; links and other oddities stand in `skipped` too."""
 
-    files: list[str] = field(default_factory=list)
+    files: dict[str, os.stat_result] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    inside: tuple[str, ...] = ()  # the folders from the top of the walk down to this one
 
 
 def list_folder(folder: Path, *, may_be_link: bool = False) -> Listing:
@@ -41,7 +42,8 @@ def list_folder(folder: Path, *, may_be_link: bool = False) -> Listing:
         listing.skipped.append(Skipped(folder, why_failed(error)))
     except ValueError:  # a NUL in a name the user gave
         listing.skipped.append(Skipped(folder, IMPOSSIBLE_NAME))
-    for names in (listing.files, listing.folders, listing.links):
+    listing.files = dict(sorted(listing.files.items()))
+    for names in (listing.folders, listing.links):
         names.sort()
     listing.skipped.sort()
     return listing
@@ -49,33 +51,43 @@ def list_folder(folder: Path, *, may_be_link: bool = False) -> Listing:
 
 def walk(top: Path, *, max_depth: int, may_be_link: bool = False) -> Iterator[tuple[Path, Listing]]:
     """Every folder from `top` down with its listing, parents first."""
-    pending = [(top, 0)]
+    pending: list[tuple[Path, tuple[str, ...]]] = [(top, ())]
     while pending:
-        folder, depth = pending.pop()
-        listing = list_folder(folder, may_be_link=may_be_link and depth == 0)
-        below = [folder / name for name in listing.folders]
-        if depth < max_depth:
-            pending.extend((path, depth + 1) for path in reversed(below))
+        folder, inside = pending.pop()
+        listing = list_folder(folder, may_be_link=may_be_link and not inside)
+        listing.inside = inside
+        below = [(folder / name, (*inside, name)) for name in listing.folders]
+        if len(inside) < max_depth:
+            pending.extend(reversed(below))
         else:
-            listing.skipped.extend(Skipped(path, f"more than {max_depth} folders deep") for path in below)
+            listing.skipped.extend(Skipped(path, f"more than {max_depth} folders deep") for path, _ in below)
         yield folder, listing
 
 
 def log_file(
-    path: Path, kind: FileKind, *, agent: Agent | None, root: Path, session: str | None
-) -> LogFile | Skipped:
-    """The file with its size and age, unless it went away or turned into something else since it was listed."""
+    path: Path,
+    status: os.stat_result,
+    *,
+    kind: FileKind,
+    agent: Agent | None,
+    root: Path,
+    session: str | None,
+) -> LogFile:
+    """The file with what its listing said of it."""
+    return LogFile(
+        agent, kind, path, root, session, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
+    )
+
+
+def stat_regular(path: Path) -> os.stat_result | Skipped:
+    """What the disk says of a file that no listing gave us."""
     try:
         status = os.lstat(path)
     except OSError as error:
         return Skipped(path, why_failed(error))
     except ValueError:
         return Skipped(path, IMPOSSIBLE_NAME)
-    if not stat.S_ISREG(status.st_mode):
-        return Skipped(path, why_not_regular(status.st_mode))
-    return LogFile(
-        agent, kind, path, root, session, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
-    )
+    return status if stat.S_ISREG(status.st_mode) else Skipped(path, why_not_regular(status.st_mode))
 
 
 def _read_folder(folder: Path, extra_flags: int, listing: Listing) -> None:
@@ -94,14 +106,17 @@ def _note(entry: os.DirEntry[str], folder: Path, listing: Listing) -> None:
         listing.skipped.append(Skipped(folder / entry.name, SYMBOLIC_LINK))
     elif entry.is_dir(follow_symlinks=False):
         listing.folders.append(entry.name)
-    elif entry.is_file(follow_symlinks=False):
-        listing.files.append(entry.name)
     else:
-        listing.skipped.append(Skipped(folder / entry.name, _why_odd(entry)))
+        _note_file(entry, folder, listing)
 
 
-def _why_odd(entry: os.DirEntry[str]) -> str:
+def _note_file(entry: os.DirEntry[str], folder: Path, listing: Listing) -> None:
     try:
-        return why_not_regular(entry.stat(follow_symlinks=False).st_mode)
-    except OSError as error:
-        return why_failed(error)
+        status = entry.stat(follow_symlinks=False)
+    except OSError as error:  # it went away under our eyes
+        listing.skipped.append(Skipped(folder / entry.name, why_failed(error)))
+        return
+    if stat.S_ISREG(status.st_mode):
+        listing.files[entry.name] = status
+    else:
+        listing.skipped.append(Skipped(folder / entry.name, why_not_regular(status.st_mode)))

@@ -80,7 +80,7 @@ def resolve_session(text: str, files: Iterable[LogFile]) -> list[LogFile]:
         return _newest_session(files)
     if "\0" not in text and (os.sep in text or text.endswith(_SUFFIXES)):
         return _file_named(text, files)
-    matches = [file for file in files if _named_exactly(text, file)]
+    matches = [file for file in files if text.lower() in _names(file)]
     return _best_first(matches or _by_prefix(text, files))
 
 
@@ -102,7 +102,7 @@ def _file_named(text: str, files: list[LogFile]) -> list[LogFile]:
         return known
     named = folders.file_at(Path(text))
     if isinstance(named, Skipped):
-        raise UserError(f"cannot read {text}: {named.why}")
+        raise UserError(f"cannot read {_one_line(text)}: {named.why}")
     return [named]
 
 
@@ -113,17 +113,22 @@ def _names(file: LogFile) -> set[str]:
     return {file.path.name.partition(".json")[0].lower()} if file.kind in _MAIN_KINDS else set()
 
 
-def _named_exactly(text: str, file: LogFile) -> bool:
-    return text.lower() in _names(file)
-
-
 def _by_prefix(text: str, files: list[LogFile]) -> list[LogFile]:
-    matches = [(name, file) for file in files for name in _names(file) if name.startswith(text.lower())]
+    matches = [
+        (name, file) for file in files for name in _names(file) if text and name.startswith(text.lower())
+    ]
     names = sorted({name for name, _ in matches})
     if len(names) > 1:
-        shown = ", ".join(names[:_CANDIDATES_SHOWN]) + (", …" if len(names) > _CANDIDATES_SHOWN else "")
-        raise UserError(f"{text!r} is the start of {len(names)} sessions ({shown}): give more of the id")
+        shown = ", ".join(map(_one_line, names[:_CANDIDATES_SHOWN]))
+        more = ", …" if len(names) > _CANDIDATES_SHOWN else ""
+        raise UserError(
+            f"{text!r} is the start of {len(names)} sessions ({shown}{more}): give more of the id"
+        )
     return [file for _, file in matches]
+
+
+def _one_line(name: str) -> str:
+    return name if name.isprintable() else ascii(name)
 
 
 def _best_first(matches: list[LogFile]) -> list[LogFile]:

@@ -73,3 +73,7 @@ class Envelope(CamelRecord):
     @property
     def at(self) -> str | None:
         return self.timestamp
+
+
+class Attachment(Camel, tag_field="type"):
+    """One piece of context that the client added."""

@@ -182,6 +182,7 @@ class PermissionDecision(Camel):
     reason_type: str | None = None
     reason_code: str | None = None
     grant_scope: str | None = None
+    rule_source: str | None = None
 
 
 class TurnPosition(Camel):
@@ -223,10 +224,13 @@ class UserLine(Envelope, tag="user", tag_field="type", kw_only=True):
     holds_persons_words: bool | None = None
     interrupted_message_id: str | None = None
     interrupted_by_shutdown: bool | None = None
+    refused_message_id: str | None = None
+    summarized_turn_prompt_uuids: list[str] | None = None
     thinking_metadata: ThinkingMetadata | None = None
     todos: list[Todo] | None = None
     image_paste_ids: list[int] | None = None
     mcp_meta: Raw = Raw()
+    mcp_call_not_read_only: str | None = None
     tool_ends_turn: bool | None = None
     turn_companion: bool | None = None
     queue_origin: str | None = None

@@ -91,6 +91,8 @@ class LastPrompt(Metadata, tag="last-prompt"):
     last_prompt: str | None = None
     leaf_uuid: str | None = None
     explicit: bool | None = None
+    rewound: bool | None = None
+    cut_uuid: str | None = None
 
 
 class QueueOperation(Metadata, tag="queue-operation", kw_only=True):
@@ -99,6 +101,8 @@ class QueueOperation(Metadata, tag="queue-operation", kw_only=True):
     operation: str
     content: Content | None = None
     reason: str | None = None
+    command_uuid: str | None = None
+    delivery_id: str | None = None
 
 
 class FileBackup(Camel):
@@ -370,11 +374,55 @@ class TaskSummary(Rare, tag="task-summary"):
 
 
 class DevMods(Rare, tag="dev-mods"):
-    """Meaning unknown."""
+    """A folder of changes to the client."""
+
+    folder: str | None = None
 
 
 class MemoryMode(Rare, tag="memory-mode"):
-    """Meaning unknown."""
+    """How memory is used from a record on."""
+
+    mode: str | None = None
+    after_uuid: str | None = None
+    reason: str | None = None
+    account: Raw = Raw()
+    account_choice: Raw = Raw()
+
+
+class ResumeHeadVouch(Metadata, tag="resume-head-vouch"):
+    """A checksum of what a resume started from."""
+
+    sum: Raw = Raw()
+
+
+class DataFlow(Metadata):
+    """Bookkeeping of where data went."""
+
+    v: int | None = None
+    records: Raw = Raw()
+    snapshot: Raw = Raw()
+
+
+class DataFlowRecords(DataFlow, tag="data-flow-records"):
+    """What went where."""
+
+
+class DataFlowIncomplete(DataFlow, tag="data-flow-incomplete"):
+    """Some of it is not known."""
+
+
+class DerivedFrom(Metadata, tag="derived-from"):
+    """The sessions that this one came from."""
+
+    v: int | None = None
+    sessions: Raw = Raw()
+
+
+class SessionOwner(Metadata, tag="session-owner"):
+    """Whose session it is: may hold account ids."""
+
+    account_uuid: str | None = None
+    organization_uuid: str | None = None
 
 
 class Collapse(Metadata):
@@ -413,6 +461,7 @@ AnyMetadata = (
     | Relocated | ContinuedIn | BridgeSession | HistorySuppression | CostState | ContentReplacement
     | ForkContextRef | AtisLatch | IsolationLatch | ObserverRef | EndedByModel | ArtifactAutoreactLedger
     | ArtifactCommentMonitor | ApiRequest | ApiRequestShape | ApiRequestBlob | ToolsUsed | AttributionSnapshot
-    | SpeculationAccept | TaskSummary | DevMods | MemoryMode | CollapseCommit | CollapseSnapshot
+    | SpeculationAccept | TaskSummary | DevMods | MemoryMode | ResumeHeadVouch
+    | DataFlowRecords | DataFlowIncomplete | DerivedFrom | SessionOwner | CollapseCommit | CollapseSnapshot
     | CollapseReset | BareToolResult
 )  # fmt: skip

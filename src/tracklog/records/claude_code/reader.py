@@ -8,6 +8,7 @@ import msgspec
 
 from tracklog.records.base import Record, tag_of
 from tracklog.records.claude_code.attachments import AttachmentLine
+from tracklog.records.claude_code.drift import Drift
 from tracklog.records.claude_code.hooks import HookInput, HookOutput
 from tracklog.records.claude_code.messages import AssistantLine, UserLine
 from tracklog.records.claude_code.metadata import AnyMetadata
@@ -19,8 +20,10 @@ from tracklog.records.claude_code.side_files import (
     JournalLine,
     JournalResult,
     JournalStarted,
+    ProjectIndex,
     Registry,
     ResultLine,
+    TitleFile,
     WorkflowRun,
 )
 from tracklog.records.claude_code.system import SystemHead, decode_system, struct_for
@@ -34,6 +37,7 @@ Journal = JournalLaunched | JournalStarted | JournalResult
 _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(AnyLine)
 _NAMES = {tag_of(line) for line in AnyLine.__args__}
 _PART_NAMES = {"tool_result", "result", "started"}  # also the `type` of things that are no records
+_UNTYPED = ({"display", "project", "timestamp"}, {"agentType", "description"}, {"pid", "sessionId", "cwd"})
 _SUB_KINDS = {"system": ("subtype",), "attachment": ("attachment", "type"), "progress": ("data", "type")}
 
 
@@ -98,12 +102,20 @@ def _single(struct: Any, name: str) -> Reader:
 
 
 READER = Reader(
-    "claude", decode, read_value=read_value, name_of=name_of, is_record=is_record, may_be_record=may_be_record
+    "claude",
+    decode,
+    read_value=read_value,
+    name_of=name_of,
+    is_record=is_record,
+    may_be_record=may_be_record,
+    drift=Drift,
 )
 META_READER = _single(AgentMeta, "meta")
 REGISTRY_READER = _single(Registry, "registry")
 HISTORY_READER = _single(HistoryLine, "history")
 WORKFLOW_READER = _single(WorkflowRun, "workflow")
+TITLE_READER = _single(TitleFile, "title")
+PROJECT_INDEX_READER = _single(ProjectIndex, "project-index")
 HOOK_INPUT_READER = _single(HookInput, "hook")
 HOOK_OUTPUT_READER = _single(HookOutput, "hook-output")
 JOURNAL_READER = Reader(
@@ -118,8 +130,12 @@ JOURNAL_READER = Reader(
 def is_claude(value: Value) -> bool:
     """Whether a parsed line looks like one of Claude Code's."""
     kind = value.get("type")
+    if kind is None:
+        return any(value.keys() >= keys for keys in _UNTYPED)
     if not isinstance(kind, str) or kind not in _NAMES:
         return False
+    if kind in {"started", "result"}:
+        return "key" in value and "agentId" in value
     if kind in {"user", "assistant", "system", "attachment", "progress"}:
         return "uuid" in value and ("sessionId" in value or "parentUuid" in value or "message" in value)
     return kind not in _PART_NAMES and ("sessionId" in value or "leafUuid" in value or "messageId" in value)

@@ -64,6 +64,7 @@ class Registry(CamelRecord, kw_only=True):
     host_session_id: str | None = None
     agent: str | None = None
     log_path: str | None = None
+    asks_for_converted_skills: bool | None = None
 
     @property
     def kind(self) -> str:
@@ -144,6 +145,28 @@ class WorkflowRun(CamelRecord, kw_only=True):
     @property
     def kind(self) -> str:
         return "workflow"
+
+
+class TitleFile(CamelRecord, kw_only=True):
+    """`custom-title.json`: the title that the person gave."""
+
+    custom_title: str
+
+    @property
+    def kind(self) -> str:
+        return "title"
+
+
+class ProjectIndex(CamelRecord, kw_only=True):
+    """`sessions-index.json` of early 2026; never trusted over the transcripts."""
+
+    entries: Raw
+    version: int | None = None
+    original_path: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return "project-index"
 
 
 class ResultLine(CamelRecord, tag="result", tag_field="type", rename=None, kw_only=True):

@@ -79,6 +79,7 @@ class CompactBoundary(SystemLine, tag="compact_boundary"):
     """The conversation before this record was summed up."""
 
     compact_metadata: CompactMetadata | None = None
+    remote_sourced: bool | None = None
     trigger: str | None = None
     original_model: str | None = None
     fallback_model: str | None = None
@@ -127,6 +128,8 @@ class StopHookSummary(SystemLine, tag="stop_hook_summary"):
     prevented_continuation: bool | None = None
     stop_reason: str | None = None
     has_output: bool | None = None
+    hook_label: str | None = None
+    total_duration_ms: float | None = None
 
 
 class CommandRun(Camel):
@@ -140,6 +143,7 @@ class LocalCommand(SystemLine, tag="local_command"):
     """A slash command or its output, as markup."""
 
     command_run: CommandRun | None = None
+    context_usage: Raw = Raw()
 
 
 class ErrorLine(SystemLine):
@@ -176,6 +180,10 @@ class Informational(SystemLine, tag="informational"):
     """A notice, such as a prompt blocked by a hook."""
 
     prevent_continuation: bool | None = None
+    prompt_submit_ending: Raw = Raw()
+    from_remote_error_result: bool | None = None
+    launched_agent_id: str | None = None
+    tag: str | None = None
 
 
 class BridgeStatus(SystemLine, tag="bridge_status"):
@@ -188,6 +196,9 @@ class ScheduledTaskFire(SystemLine, tag="scheduled_task_fire"):
     """A scheduled task came due."""
 
     cron_kind: str | None = None
+    cron: str | None = None
+    prompt: str | None = None
+    task_id: str | None = None
     no_op_streak: int | None = None
     streak_started_at: str | int | None = None
     folded_uuids: list[str] | None = None
@@ -207,6 +218,9 @@ class Refusal(SystemLine):
     api_refusal_explanation: str | None = None
     retracted_message_uuids: list[str] | None = None
     refused_user_message_uuid: str | None = None
+    original_model_name: str | None = None
+    choice: str | None = None
+    persisted_as_default: bool | None = None
 
 
 class ModelRefusalFallback(Refusal, tag="model_refusal_fallback"):
@@ -221,6 +235,41 @@ class ApiRefusal(Refusal, tag="api_refusal"):
     """The API refused."""
 
 
+class ModelRefusalNoFallback(Refusal, tag="model_refusal_no_fallback"):
+    """The model refused, and no other answered."""
+
+
+class ModelFallback(Refusal, tag="model_fallback"):
+    """Another model took over."""
+
+
+class CloudSessionStatus(SystemLine, tag="cloud_session_status"):
+    """A session in the cloud changed."""
+
+    entry: Raw = Raw()
+    url: str | None = None
+
+
+class Placed(SystemLine, tag="placed"):
+    """A plugin put something into the conversation."""
+
+    id: str | None = None
+    plugin: str | None = None
+    persist: bool | None = None
+
+
+class RewindStandIn(SystemLine, tag="rewind_stand_in"):
+    """Stands for a record that a rewind dropped."""
+
+    source_uuid: str | None = None
+
+
+class VoiceCallTalk(SystemLine, tag="voice_call_talk"):
+    """Words of a voice call."""
+
+    msg_v: Raw = Raw()
+
+
 class AgentsKilled(SystemLine, tag="agents_killed"):
     """Background agents were stopped."""
 
@@ -229,6 +278,7 @@ class PermissionRetry(SystemLine, tag="permission_retry"):
     """A refused call may be tried again."""
 
     commands: list[str] | None = None
+    heard_at_next_prompt: bool | None = None
 
 
 class MemorySaved(SystemLine, tag="memory_saved"):
@@ -244,21 +294,13 @@ class PostTurnSummary(SystemLine, tag="post_turn_summary"):
 class FileSnapshot(SystemLine, tag="file_snapshot"):
     """Files were saved for a rewind."""
 
+    snapshot_files: Raw = Raw()
+
 
 class SystemToolResult(SystemLine, tag="tool_result"):
     """A tool's result as public descriptions have it; no client is known to write it."""
 
     tool_use_result: Raw = Raw()
-
-
-class Init(SystemLine, tag="init"):
-    """The head of a headless stream, where somebody kept it as a log."""
-
-    model: str | None = None
-    tools: Raw = Raw()
-    mcp_servers: Raw = Raw()
-    permission_mode: str | None = None
-    api_key_source: str | None = None
 
 
 SUBTYPES: dict[str, type[SystemLine]] = {
@@ -279,13 +321,18 @@ SUBTYPES: dict[str, type[SystemLine]] = {
         ModelRefusalFallback,
         ModelConsentFallback,
         ApiRefusal,
+        ModelRefusalNoFallback,
+        ModelFallback,
+        CloudSessionStatus,
+        Placed,
+        RewindStandIn,
+        VoiceCallTalk,
         AgentsKilled,
         PermissionRetry,
         MemorySaved,
         PostTurnSummary,
         FileSnapshot,
         SystemToolResult,
-        Init,
     )
 }
 _decoders = {name: msgspec.json.Decoder(line) for name, line in SUBTYPES.items()}

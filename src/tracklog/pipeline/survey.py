@@ -1,0 +1,151 @@
+"""How much of the logs we understand: lines and bytes by agent, version, kind and reading; all that strays.
+
+Rules of this room
+  1. A line counts under the client version that wrote it: its own word, else the last one said before it in the
+     file, else the first one said after it.
+  2. Unknown things are counted with one place where each can be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from tracklog.pipeline.reading import NOT_RECORDS, lines_of, reader_for
+from tracklog.records import claude_code, codex
+from tracklog.records.base import Piece, Record
+from tracklog.sources.files import NotReadable
+from tracklog.sources.found import LogFile, Skipped
+
+_VERSION_OF: dict[str, Callable[[Record], str | None]] = {
+    "claude": claude_code.version_of,
+    "codex": codex.version_of,
+}
+
+RowKey = tuple[str | None, str | None, str, str]  # agent, version, kind, reading
+
+
+class Coverage(msgspec.Struct):
+    """How many lines of one kind there are."""
+
+    agent: str | None
+    version: str | None
+    kind: str
+    reading: str
+    lines: int = 0
+    bytes: int = 0
+
+
+class Strange(msgspec.Struct):
+    """Something that we do not know: a kind (`key` is None), or a key of a kind that we know."""
+
+    kind: str
+    key: str | None
+    why: str
+    example: str  # path:line
+    count: int = 0
+
+
+class Survey:
+    """Adds up files; ask it at any time."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.bytes = 0
+        self.lines = 0
+        self.recovered = 0
+        self.skipped: list[Skipped] = []
+        self.broken: list[str] = []  # the first places, for people who want to look
+        self._rows: dict[RowKey, Coverage] = {}
+        self._strange: dict[tuple[str, str | None], Strange] = {}
+
+    @property
+    def coverage(self) -> list[Coverage]:
+        """The rows, in the order of agent, version and kind."""
+        return [self._rows[key] for key in sorted(self._rows, key=lambda key: [part or "" for part in key])]
+
+    @property
+    def unknown(self) -> list[Strange]:
+        """All that is unknown, the commonest first."""
+        return sorted(
+            self._strange.values(), key=lambda strange: (-strange.count, strange.kind, strange.key or "")
+        )
+
+    def add(self, file: LogFile) -> None:
+        """Reads a file and counts what stands in it; a file that cannot be read is noted as skipped."""
+        if file.kind in NOT_RECORDS:
+            return
+        self.files += 1
+        try:
+            self._add_lines(file)
+        except NotReadable as refusal:
+            self.skipped.append(Skipped(refusal.path, refusal.why))
+
+    def _add_lines(self, file: LogFile) -> None:
+        reader = reader_for(file)
+        drift = reader.drift()
+        version: str | None = None
+        before_any: list[Piece] = []
+        version_of = _VERSION_OF.get(reader.agent or "", _no_version)
+        for piece in reader.read(lines_of(file)):
+            said = version_of(piece.record)
+            if said is not None and version is None:
+                self._count_all(reader.agent, said, before_any)
+                before_any.clear()
+            version = said or version
+            if version is None and reader.agent is not None and len(before_any) < 1000:
+                before_any.append(_without_bytes(piece))
+            else:
+                self._count(reader.agent, version, piece)
+            self._look_for_strange(file, piece, drift.strays(piece) if piece.reading == "read" else [])
+        self._count_all(reader.agent, version, before_any)
+
+    def _count_all(self, agent: str | None, version: str | None, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            self._count(agent, version, piece)
+
+    def _count(self, agent: str | None, version: str | None, piece: Piece) -> None:
+        kind, reading = piece.record.kind, piece.reading
+        key = (agent, version, kind, reading)
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = Coverage(agent, version, kind, reading)
+        row.lines += 1
+        row.bytes += piece.length
+        self.lines += 1
+        self.bytes += piece.length
+        self.recovered += piece.recovered
+
+    def _look_for_strange(self, file: LogFile, piece: Piece, strays: list[tuple[str, object]]) -> None:
+        if piece.reading == "unknown":
+            self._note(file, piece, None, piece.why or "")
+        elif piece.reading == "broken" and len(self.broken) < 20:
+            self.broken.append(f"{file.path}:{piece.line}")
+        for path, _ in strays:
+            self._note(file, piece, path, "unnamed key" if path[-1] != ")" else "unknown kind of part")
+
+    def _note(self, file: LogFile, piece: Piece, key: str | None, why: str) -> None:
+        kind = piece.record.kind
+        strange = self._strange.get((kind, key))
+        if strange is None:
+            strange = self._strange[kind, key] = Strange(kind, key, why, f"{file.path}:{piece.line}")
+        strange.count += 1
+
+
+def survey(files: Iterable[LogFile], *, tell: Callable[[LogFile], None] | None = None) -> Survey:
+    """Surveys all files; `tell` is called as each one is done."""
+    result = Survey()
+    for file in files:
+        result.add(file)
+        if tell is not None:
+            tell(file)
+    return result
+
+
+def _no_version(record: Record) -> str | None:  # noqa: ARG001 (files of strangers say none that we know)
+    return None
+
+
+def _without_bytes(piece: Piece) -> Piece:
+    return Piece(piece.line, piece.offset, piece.length, b"", piece.record, piece.recovered, piece.repaired)

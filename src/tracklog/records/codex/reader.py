@@ -1,0 +1,175 @@
+"""Reads Codex's lines: all generations of transcripts with one decoder, and the files beside them."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+
+from tracklog.records.base import Record, Unknown, tag_of
+from tracklog.records.codex.envelope import Enveloped, SessionMetaLine
+from tracklog.records.codex.items import ResponseItem
+from tracklog.records.codex.legacy import Document, HistoryLine, MetaLine, SessionIndexLine, StateLine
+from tracklog.records.codex.turn_items import TurnItem
+from tracklog.records.reading import Reader, Value, fit, unknown
+
+AnyLine = Enveloped | ResponseItem
+_ENVELOPES: dict[str, Any] = {tag_of(struct): struct for struct in get_args(Enveloped)}
+_BARE: dict[str, Any] = {tag_of(struct): struct for struct in get_args(ResponseItem)}
+_ACTS = {tag_of(struct) for struct in get_args(TurnItem)}
+_META_KEYS = {"id", "timestamp", "instructions", "git"}
+_MESSAGE_PARTS = {"input_text", "output_text", "input_image", "input_audio"}
+
+
+def read_value(value: Value) -> Record:
+    """The record that a parsed object is."""
+    struct, name = _struct_for(value), name_of(value)
+    if struct is None:
+        return _unknown(value, name, "unknown type" if "type" in value else "no type")
+    record = fit(_with_typed_parts(value), struct, name)
+    return _unknown(value, name, record.why) if isinstance(record, Unknown) else record
+
+
+def name_of(value: Value) -> str:
+    """The kind of a record by its own words, such as `response_item/message`."""
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return _name_of_untyped(value)
+    if kind in _BARE:
+        return f"bare/{kind}"
+    inner = _inner(value, "payload", "type")
+    if kind not in {"response_item", "event_msg"} or not isinstance(inner, str):
+        return kind
+    act = _inner(value, "payload", "item", "type") if inner == "item_completed" else None
+    return f"{kind}/{inner}/{act}" if isinstance(act, str) and act not in _ACTS else f"{kind}/{inner}"
+
+
+def is_codex(value: Value) -> bool:
+    """Whether a parsed line, or a parsed document, looks like Codex's."""
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return _name_of_untyped(value) != "untyped"
+    if kind in _ENVELOPES:
+        return isinstance(value.get("payload"), dict)
+    return kind in _BARE and _is_whole_item(value) and not isinstance(read_value(value), Unknown)
+
+
+def version_of(record: Record) -> str | None:
+    """The client version that a record states."""
+    return record.payload.cli_version if isinstance(record, SessionMetaLine) else None
+
+
+def session_of(record: Record) -> str | None:
+    """The thread that a record says its file, or its line of a side file, is about."""
+    if isinstance(record, SessionMetaLine):
+        return record.payload.id or record.payload.session_id
+    if isinstance(record, (MetaLine, Document, HistoryLine, SessionIndexLine)):
+        return record.ident
+    return None
+
+
+def _struct_for(value: Value) -> Any:
+    kind = value.get("type")
+    if isinstance(kind, str):
+        return _ENVELOPES.get(kind) or _BARE.get(kind)
+    untyped = {"state": StateLine, "document": Document, "meta": MetaLine}
+    return untyped.get(_name_of_untyped(value))
+
+
+def _name_of_untyped(value: Value) -> str:
+    if "type" in value:
+        return "untyped"
+    if "record_type" in value:
+        return "state" if value["record_type"] == "state" else "untyped"
+    if "session" in value and "items" in value:
+        return "document"
+    # Bare meta lines are of the past: no key will be added to them, so any other key is another agent's.
+    return "meta" if {"id", "timestamp"} <= value.keys() <= _META_KEYS else "untyped"
+
+
+def _inner(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _unknown(value: Value, name: str, why: str) -> Unknown:
+    """Like every unknown record, with the id that stands in the payload."""
+    payload = value.get("payload")
+    part = payload if isinstance(payload, dict) else value
+    answer = unknown(value, name, why, body=value)
+    ident = part.get("id") or part.get("call_id")
+    answer.id = ident if isinstance(ident, str) else None
+    return answer
+
+
+def _with_typed_parts(value: Value) -> Value:
+    """The same record where messages and texts say their type, which some descriptions leave out."""
+    if value.get("type") == "response_item":
+        return {**value, "payload": _typed_item(value.get("payload"))}
+    if isinstance(items := value.get("items"), list) and "session" in value:
+        return {**value, "items": [_typed_item(item) for item in items]}
+    return _typed_item(value) if value.get("type") == "message" else value
+
+
+def _typed_item(item: Any) -> Any:
+    if not isinstance(item, dict) or item.get("type", "message") != "message" or "role" not in item:
+        return item
+    content = item.get("content")
+    if isinstance(content, list):
+        text_type = "output_text" if item["role"] == "assistant" else "input_text"
+        content = [_typed_text(part, text_type) for part in content]
+    return {**item, "type": "message", "content": content}
+
+
+def _typed_text(part: Any, text_type: str) -> Any:
+    if isinstance(part, dict) and "type" not in part and isinstance(part.get("text"), str):
+        return {**part, "type": text_type}
+    return part
+
+
+def _is_whole_item(value: Value) -> bool:
+    """Whether a bare item is Codex's own: the API's messages of others look much the same."""
+    if value["type"] != "message":
+        return "id" in value or "call_id" in value
+    content = value.get("content")
+    return isinstance(content, list) and all(_inner(part, "type") in _MESSAGE_PARTS for part in content)
+
+
+def _is_record(value: Value) -> bool:
+    kind = value.get("type")
+    if isinstance(kind, str):
+        return kind in _ENVELOPES and "payload" in value
+    return _name_of_untyped(value) == "state"
+
+
+def _may_be_record(value: Value) -> bool:
+    """Bare items are the payloads of later clients; those of the first ones tell by an id that is not there."""
+    if _is_record(value) or _name_of_untyped(value) != "untyped":
+        return True
+    kind = value.get("type")
+    return isinstance(kind, str) and kind in _BARE and value.get("id", "absent") in (None, "")
+
+
+def _single(struct: Any, name: str) -> Reader:
+    """A reader of files that hold one kind of thing."""
+    return Reader(
+        "codex",
+        msgspec.json.Decoder(struct).decode,
+        read_value=lambda value: fit(_with_typed_parts(value), struct, name),
+        name_of=lambda _: name,
+        is_record=lambda _: True,
+    )
+
+
+READER = Reader(
+    "codex",
+    msgspec.json.Decoder(AnyLine).decode,
+    read_value=read_value,
+    name_of=name_of,
+    is_record=_is_record,
+    may_be_record=_may_be_record,
+)
+DOCUMENT_READER = _single(Document, "document")
+HISTORY_READER = _single(HistoryLine, "history")
+SESSION_INDEX_READER = _single(SessionIndexLine, "session_index")

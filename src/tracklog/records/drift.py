@@ -1,0 +1,82 @@
+"""What stands in a line beyond what our records name: how a new client release is noticed.
+
+Rules of this room
+  1. Nothing here changes a reading; it only looks at the same bytes again.
+  2. A stray is a path and a value: `message.usage.mood`; a part of unknown kind shows as `content[](hologram)`.
+  3. Of a key that stands twice in one object the last one is read, as in the clients; it shows as `key (twice)`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+
+from tracklog.records.base import Blank, Broken, Piece, Record, Unknown
+from tracklog.records.json_text import loads
+from tracklog.records.shapes import Stray, shape_of
+
+_NO_NAMES = (Blank, Broken, Unknown)
+
+
+class Drift:
+    """Finds the strays of one file, line by line; agents extend it with what they know of their parts."""
+
+    def strays(self, piece: Piece) -> list[Stray]:
+        """The strays of one piece; empty for what was not read."""
+        if isinstance(piece.record, _NO_NAMES):
+            return []
+        value = _parsed(piece.raw)
+        found = self.strays_of(piece.record, value)
+        if _has_more_keys_than(piece.raw, _count_keys(value)):
+            found += [(f"{key} (twice)", None) for key in _keys_that_stand_twice(piece.raw)]
+        return found
+
+    def strays_of(self, record: Record, value: Any) -> list[Stray]:
+        """The keys of the parsed line that the record's structs do not name."""
+        return shape_of(type(record)).strays(value)
+
+
+def extra_of(piece: Piece) -> dict[str, Any]:
+    """The keys of a piece that its record does not name, by path."""
+    return dict(Drift().strays(piece))
+
+
+def _parsed(raw: bytes) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return loads(raw)[0]
+
+
+def _count_keys(value: Any) -> int:
+    if type(value) is dict:
+        n_keys = len(value)
+        for item in value.values():
+            if type(item) is dict or type(item) is list:
+                n_keys += _count_keys(item)
+        return n_keys
+    n_keys = 0
+    if type(value) is list:
+        for item in value:
+            if type(item) is dict or type(item) is list:
+                n_keys += _count_keys(item)
+    return n_keys
+
+
+def _has_more_keys_than(raw: bytes, n_keys: int) -> bool:
+    """Whether more keys are written than were parsed. Inside a string a quote is always escaped."""
+    return raw.count(b'":') - raw.count(b'\\":') > n_keys
+
+
+def _keys_that_stand_twice(raw: bytes) -> list[str]:
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        seen: set[str] = set()
+        twice.extend(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        return dict(pairs)
+
+    json.loads(raw.decode(errors="replace"), strict=False, object_pairs_hook=note)
+    return twice
