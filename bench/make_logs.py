@@ -6,7 +6,7 @@
     DIR/codex/sessions/YYYY/MM/DD/rollout-*.jsonl
     DIR/made.json    what stands in them: files, bytes, lines, requests, tokens
 
-Measured against real logs: lines of 3 to 5 KB at the mean with some over 100 KB, zstd -3 makes them about six times smaller.
+Measured against real logs: lines of 3 to 5 KB at the mean with some over 100 KB; zstd -3 makes them five times smaller.
 No text is taken from anywhere: words and templates are in bench/made.
 """
 
@@ -28,6 +28,7 @@ from bench.made.dice import Dice
 from bench.made.tally import Tally
 from bench.made.words import Words
 
+ROOT = Path(__file__).resolve().parents[1]
 WRITERS: dict[str, Callable[..., None]] = {"claude": claude.write_session, "codex": codex.write_thread}
 SHARES = {"claude": {"claude": 1.0}, "codex": {"codex": 1.0}, "both": {"claude": 0.85, "codex": 0.15}}
 _LEAST, _MOST = 150_000, 24_000_000  # bytes of a session
@@ -62,7 +63,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--mb", type=float, default=200, help="how many megabytes, about (default: 200)")
     parser.add_argument("--seed", type=int, default=1, help="same seed, same bytes (default: 1)")
     parser.add_argument(
-        "--out", type=Path, default=Path("made-logs"), help="a new or empty folder (default: made-logs)"
+        "--out", type=Path, default=ROOT / "bench" / "out", help="a new or empty folder (default: bench/out)"
     )
     parser.add_argument("--agent", choices=tuple(SHARES), default="both")
     return parser.parse_args()

@@ -2,8 +2,9 @@
 
 Rules of this room
   1. A line counts under the client version that wrote it: its own word, else the last one said before it in the
-     file, else the first one said after it.
+     file, else the first one said after it (for the first thousand lines; no client is silent that long).
   2. Unknown things are counted with one place where each can be seen.
+  3. Names come from logs, so their number and length are bounded: what is beyond is counted as OTHER.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ _VERSION_OF: dict[str, Callable[[Record], str | None]] = {
     "codex": codex.version_of,
 }
 
+OTHER = "(others)"
+_MOST_NAMES = 10_000
+_LONGEST_NAME = 200
+
+_LINES_THAT_WAIT = 1000
 RowKey = tuple[str | None, str | None, str, str]  # agent, version, kind, reading
 
 
@@ -40,6 +46,7 @@ class Coverage(msgspec.Struct):
 class Strange(msgspec.Struct):
     """Something that we do not know: a kind (`key` is None), or a key of a kind that we know."""
 
+    agent: str | None
     kind: str
     key: str | None
     why: str
@@ -58,7 +65,7 @@ class Survey:
         self.skipped: list[Skipped] = []
         self.broken: list[str] = []  # the first places, for people who want to look
         self._rows: dict[RowKey, Coverage] = {}
-        self._strange: dict[tuple[str, str | None], Strange] = {}
+        self._strange: dict[tuple[str | None, str, str | None], Strange] = {}
 
     @property
     def coverage(self) -> list[Coverage]:
@@ -94,7 +101,7 @@ class Survey:
                 self._count_all(reader.agent, said, before_any)
                 before_any.clear()
             version = said or version
-            if version is None and reader.agent is not None and len(before_any) < 1000:
+            if version is None and reader.agent is not None and len(before_any) < _LINES_THAT_WAIT:
                 before_any.append(_without_bytes(piece))
             else:
                 self._count(reader.agent, version, piece)
@@ -110,12 +117,18 @@ class Survey:
         key = (agent, version, kind, reading)
         row = self._rows.get(key)
         if row is None:
-            row = self._rows[key] = Coverage(agent, version, kind, reading)
+            row = self._new_row(agent, version, kind, reading)
         row.lines += 1
         row.bytes += piece.length
         self.lines += 1
         self.bytes += piece.length
         self.recovered += piece.recovered
+
+    def _new_row(self, agent: str | None, version: str | None, kind: str, reading: str) -> Coverage:
+        version, kind = version and version[:_LONGEST_NAME], kind[:_LONGEST_NAME]
+        if len(self._rows) >= _MOST_NAMES:
+            version, kind = None, OTHER
+        return self._rows.setdefault((agent, version, kind, reading), Coverage(agent, version, kind, reading))
 
     def _look_for_strange(self, file: LogFile, piece: Piece, strays: list[tuple[str, object]]) -> None:
         if piece.reading == "unknown":
@@ -126,10 +139,14 @@ class Survey:
             self._note(file, piece, path, "unnamed key" if path[-1] != ")" else "unknown kind of part")
 
     def _note(self, file: LogFile, piece: Piece, key: str | None, why: str) -> None:
-        kind = piece.record.kind
-        strange = self._strange.get((kind, key))
+        agent, kind = file.agent, piece.record.kind[:_LONGEST_NAME]
+        key = key and key[:_LONGEST_NAME]
+        if (agent, kind, key) not in self._strange and len(self._strange) >= _MOST_NAMES:
+            kind, key = OTHER, key and OTHER
+        strange = self._strange.get((agent, kind, key))
         if strange is None:
-            strange = self._strange[kind, key] = Strange(kind, key, why, f"{file.path}:{piece.line}")
+            strange = Strange(agent, kind, key, why, f"{file.path}:{piece.line}")
+            self._strange[agent, kind, key] = strange
         strange.count += 1
 
 

@@ -8,7 +8,7 @@ piece must stand on its own bytes inside its line.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -36,15 +36,18 @@ class Proof(msgspec.Struct):
     identical: bool = False
 
 
-def verify(file: LogFile) -> Proof | Skipped:
-    """Reads a file to its end and compares; a file that cannot be read, or not to its end, is skipped."""
+def verify(file: LogFile, *, tell: Callable[[int], None] | None = None) -> Proof | Skipped:
+    """Reads a file to its end and compares; a file that cannot be read, or not to its end, is skipped.
+
+    `tell` is called with the number of bytes as they are done.
+    """
     try:
-        return _prove(file)
+        return _prove(file, tell or _tell_nobody)
     except NotReadable as refusal:
         return Skipped(refusal.path, refusal.why)
 
 
-def _prove(file: LogFile) -> Proof:
+def _prove(file: LogFile, tell: Callable[[int], None]) -> Proof:
     proof = Proof(path=str(file.path))
     stored = hashlib.sha256()
     for chunk in stored_chunks(file):
@@ -52,6 +55,7 @@ def _prove(file: LogFile) -> Proof:
         proof.bytes += len(chunk)
     proof.sha256 = stored.hexdigest()
     if file.kind in NOT_RECORDS:
+        tell(proof.bytes)
         proof.identical = True
         return proof
     again = hashlib.sha256()
@@ -64,8 +68,13 @@ def _prove(file: LogFile) -> Proof:
         pieces = list(reader.read([line]))
         in_place = in_place and _stand_in(line, pieces)
         _count(proof, pieces)
+        tell(line.length + line.ended)
     proof.identical = in_place and again.hexdigest() == _hash_of_contents(file, proof.sha256)
     return proof
+
+
+def _tell_nobody(n_bytes: int) -> None:
+    """For callers that show no progress."""
 
 
 def _hash_of_contents(file: LogFile, stored: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -17,14 +18,12 @@ _LINES_LOOKED_AT = 50
 
 def agent_of(lines: Iterable[bytes]) -> str | None:
     """The agent whose records stand in the first lines; None if we know none that writes so."""
-    for n, raw in enumerate(lines):
+    for raw in itertools.islice(lines, _LINES_LOOKED_AT):
         value = _object_in(raw)
         if value is not None and codex.is_codex(value):
             return "codex"
         if value is not None and claude_code.is_claude(value):
             return "claude"
-        if n >= _LINES_LOOKED_AT:
-            break
     return None
 
 

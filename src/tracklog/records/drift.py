@@ -14,9 +14,10 @@ from typing import Any
 import msgspec
 
 from tracklog.records.base import Blank, Broken, Piece, Record, Unknown
-from tracklog.records.json_text import loads
+from tracklog.records.json_text import is_too_dense, loads
 from tracklog.records.shapes import Stray, shape_of
 
+_TOO_DEEP = "(too deep or too many values to look for unnamed keys)"
 _NO_NAMES = (Blank, Broken, Unknown)
 
 
@@ -27,6 +28,12 @@ class Drift:
         """The strays of one piece; empty for what was not read."""
         if isinstance(piece.record, _NO_NAMES):
             return []
+        try:
+            return self._look_into(piece)
+        except RecursionError:
+            return [(_TOO_DEEP, None)]
+
+    def _look_into(self, piece: Piece) -> list[Stray]:
         value = _parsed(piece.raw)
         found = self.strays_of(piece.record, value)
         if _has_more_keys_than(piece.raw, _count_keys(value)):
@@ -39,11 +46,16 @@ class Drift:
 
 
 def extra_of(piece: Piece) -> dict[str, Any]:
-    """The keys of a piece that its record does not name, by path."""
+    """The keys of a piece that its record does not name, by path; of several under one path, the last.
+
+    What a tool reported (`toolUseResult`) is looked at by `tool_results.strays_of_tool_result`, which needs its name.
+    """
     return dict(Drift().strays(piece))
 
 
 def _parsed(raw: bytes) -> Any:
+    if is_too_dense(raw):
+        raise RecursionError("too many values")
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):

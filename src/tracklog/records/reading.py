@@ -133,9 +133,9 @@ class Reader:
     def _too_deep(self, raw: bytes) -> Record:
         known, balanced = outline(raw)
         if not balanced:
-            return Broken(why="nested too deep, and the brackets do not match")
+            return Broken(why="too deep or too many values, and the brackets do not match")
         name = self._name_of(dict(known)) if raw.lstrip(BOM + WHITE).startswith(b"{") else "array"
-        return unknown(dict(known), name, "nested too deep to decode", body=None)
+        return unknown(dict(known), name, "too deep or too many values to decode", body=None)
 
 
 def unknown(value: Value, name: str, why: str, *, body: Any) -> Unknown:

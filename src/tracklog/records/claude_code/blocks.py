@@ -30,7 +30,7 @@ class Text(Block, tag="text", kw_only=True):
 
 
 class Thinking(Block, tag="thinking"):
-    """The model's thinking; late clients store only its signature."""
+    """The model's thinking; late clients often store only its signature."""
 
     thinking: str = ""
     signature: str | None = None

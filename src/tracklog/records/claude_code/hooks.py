@@ -1,10 +1,10 @@
-"""What hooks are told on stdin and may answer on stdout (docs/formats/claude_code.md#hooks)."""
+"""Hooks: what they are told on stdin, may answer on stdout, and how settings name them (docs/formats/claude_code.md#hooks)."""
 
 from __future__ import annotations
 
 from msgspec import Raw, field
 
-from tracklog.records.base import Record
+from tracklog.records.base import Named, Record
 
 
 class HookInput(Record, kw_only=True):
@@ -69,3 +69,44 @@ class HookOutput(Record):
     @property
     def kind(self) -> str:
         return "hook-output"
+
+
+class HookHandler(Named):
+    """One thing to run for an event."""
+
+    type: str | None = None
+    command: str | None = None
+    args: list[str] | None = None
+    timeout: float | None = None
+    async_: bool | None = field(default=None, name="async")
+    async_rewake: bool | None = field(default=None, name="asyncRewake")
+    shell: str | None = None
+    if_: str | None = field(default=None, name="if")
+    once: bool | None = None
+    status_message: str | None = field(default=None, name="statusMessage")
+    url: str | None = None
+    headers: Raw = Raw()
+    allowed_env_vars: list[str] | None = field(default=None, name="allowedEnvVars")
+    server: str | None = None
+    tool: str | None = None
+    input: Raw = Raw()
+    prompt: str | None = None
+    model: str | None = None
+    continue_on_block: bool | None = field(default=None, name="continueOnBlock")
+
+
+class HookMatcher(Named):
+    """Which calls or causes of an event a list of handlers is for; none means all."""
+
+    matcher: str | None = None
+    hooks: list[HookHandler] | None = None
+
+
+class Settings(Record):
+    """The part of a settings file that names hooks; the rest is the client's."""
+
+    hooks: dict[str, list[HookMatcher]] | None = None
+
+    @property
+    def kind(self) -> str:
+        return "settings"

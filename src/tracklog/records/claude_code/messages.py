@@ -1,6 +1,7 @@
 """The `user` and `assistant` records (docs/formats/claude_code.md#messages).
 
-One API message spans several assistant records, one per content block; they share `message.id`.
+One API message spans several assistant records that share `message.id`: one per content block in 2.1.x, one with
+several blocks in some older files.
 """
 
 from __future__ import annotations

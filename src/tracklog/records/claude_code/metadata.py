@@ -1,6 +1,7 @@
 """Records off the conversation tree: titles, modes, checkpoints, links (docs/formats/claude_code.md#metadata).
 
-Clients append most of them again and again; the last one counts. They have no uuid of their own.
+Clients append most of them again and again; the last one counts. Only SDK-written ones have a uuid, and none of
+these but `tool_result` (seen in one tool's files) is a node of the tree.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from tracklog.records.claude_code.messages import ApiMessage
 
 
 class Progress(Camel, tag_field="type"):
-    """How something that runs is getting on. The last four keys are those of public descriptions."""
+    """How something that runs is getting on. `server` and `tool` are keys of public descriptions only."""
 
     status: str | None = None
     tool_name: str | None = None

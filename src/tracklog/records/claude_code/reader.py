@@ -9,7 +9,7 @@ import msgspec
 from tracklog.records.base import Record, tag_of
 from tracklog.records.claude_code.attachments import AttachmentLine
 from tracklog.records.claude_code.drift import Drift
-from tracklog.records.claude_code.hooks import HookInput, HookOutput
+from tracklog.records.claude_code.hooks import HookInput, HookOutput, Settings
 from tracklog.records.claude_code.messages import AssistantLine, UserLine
 from tracklog.records.claude_code.metadata import AnyMetadata
 from tracklog.records.claude_code.progress import ProgressLine
@@ -38,6 +38,17 @@ _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(AnyLine)
 _NAMES = {tag_of(line) for line in AnyLine.__args__}
 _PART_NAMES = {"tool_result", "result", "started"}  # also the `type` of things that are no records
 _UNTYPED = ({"display", "project", "timestamp"}, {"agentType", "description"}, {"pid", "sessionId", "cwd"})
+_TELLING = {
+    "user": ("message",),
+    "assistant": ("message",),
+    "system": ("subtype", "sessionId", "parentUuid"),
+    "attachment": ("attachment",),
+    "progress": ("data",),
+    "summary": ("leafUuid",),
+    "result": ("subtype", "key"),
+    "started": ("key",),
+    "tool_result": ("sessionId",),
+}  # which keys make a common word our `type`
 _SUB_KINDS = {"system": ("subtype",), "attachment": ("attachment", "type"), "progress": ("data", "type")}
 
 
@@ -118,6 +129,7 @@ TITLE_READER = _single(TitleFile, "title")
 PROJECT_INDEX_READER = _single(ProjectIndex, "project-index")
 HOOK_INPUT_READER = _single(HookInput, "hook")
 HOOK_OUTPUT_READER = _single(HookOutput, "hook-output")
+SETTINGS_READER = _single(Settings, "settings")
 JOURNAL_READER = Reader(
     "claude",
     msgspec.json.Decoder(Journal).decode,
@@ -128,17 +140,15 @@ JOURNAL_READER = Reader(
 
 
 def is_claude(value: Value) -> bool:
-    """Whether a parsed line looks like one of Claude Code's."""
+    """Whether a parsed line looks like one of Claude Code's, also where its envelope is bare."""
     kind = value.get("type")
     if kind is None:
         return any(value.keys() >= keys for keys in _UNTYPED)
     if not isinstance(kind, str) or kind not in _NAMES:
         return False
-    if kind in {"started", "result"}:
-        return "key" in value and "agentId" in value
-    if kind in {"user", "assistant", "system", "attachment", "progress"}:
-        return "uuid" in value and ("sessionId" in value or "parentUuid" in value or "message" in value)
-    return kind not in _PART_NAMES and ("sessionId" in value or "leafUuid" in value or "messageId" in value)
+    if kind in _TELLING:
+        return any(key in value for key in _TELLING[kind]) and isinstance(value.get("message", {}), dict)
+    return "-" in kind or "sessionId" in value
 
 
 def version_of(record: Record) -> str | None:

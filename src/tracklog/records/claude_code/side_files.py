@@ -191,7 +191,19 @@ class ResultLine(CamelRecord, tag="result", tag_field="type", rename=None, kw_on
     api_error_status: int | str | None = None
     structured_output: Raw = Raw()
     fast_mode_state: str | None = None
+    fast_mode_disabled_reason: str | None = None
     ttft_ms: float | None = None
+    ttft_stream_ms: float | None = None
+    time_to_request_ms: float | None = None
+    request_sent_wall_ms: float | None = None
+    queued_turn_count: int | None = None
+    result_index: int | None = None
+    safety_stops: int | None = None
+    subagent_stats: Raw = Raw()
+    model_usage_since_last_result: Raw = Raw()
+    user_message_uuid: str | None = None
+    deferred_tool_use: Raw = Raw()
+    origin: Raw = Raw()
 
     @property
     def ident(self) -> str | None:

@@ -18,7 +18,11 @@ _ENVELOPES: dict[str, Any] = {tag_of(struct): struct for struct in get_args(Enve
 _BARE: dict[str, Any] = {tag_of(struct): struct for struct in get_args(ResponseItem)}
 _ACTS = {tag_of(struct) for struct in get_args(TurnItem)}
 _META_KEYS = {"id", "timestamp", "instructions", "git"}
-_MESSAGE_PARTS = {"input_text", "output_text", "input_image", "input_audio"}
+_REQUIRED = {
+    tag: {field.encode_name for field in msgspec.structs.fields(struct) if field.required}
+    for tag, struct in _BARE.items()
+}
+_MESSAGE_PARTS = ["input_text", "output_text", "input_image", "input_audio"]
 
 
 def read_value(value: Value) -> Record:
@@ -51,7 +55,7 @@ def is_codex(value: Value) -> bool:
         return _name_of_untyped(value) != "untyped"
     if kind in _ENVELOPES:
         return isinstance(value.get("payload"), dict)
-    return kind in _BARE and _is_whole_item(value) and not isinstance(read_value(value), Unknown)
+    return kind in _BARE and _is_own_item(value, kind)
 
 
 def version_of(record: Record) -> str | None:
@@ -128,12 +132,15 @@ def _typed_text(part: Any, text_type: str) -> Any:
     return part
 
 
-def _is_whole_item(value: Value) -> bool:
-    """Whether a bare item is Codex's own: the API's messages of others look much the same."""
-    if value["type"] != "message":
+def _is_own_item(value: Value, kind: str) -> bool:
+    """Whether a bare item is Codex's: the lines of other agents, and of other APIs, look much the same."""
+    if not _REQUIRED[kind] <= value.keys():
+        return False
+    if kind != "message":
         return "id" in value or "call_id" in value
-    content = value.get("content")
-    return isinstance(content, list) and all(_inner(part, "type") in _MESSAGE_PARTS for part in content)
+    content = value["content"]
+    types = [_inner(part, "type") for part in content] if isinstance(content, list) else []
+    return bool(types) and all(part in _MESSAGE_PARTS for part in types)
 
 
 def _is_record(value: Value) -> bool:

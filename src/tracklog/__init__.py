@@ -1,0 +1,53 @@
+"""tracklog: a flight recorder for coding agents, as a library.
+
+`read_records(path)` yields every piece of a log; `transcript_path(session_id, cwd)` says where a session is written.
+Importing this package loads nothing else: each name comes with its module when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracklog.errors import UserError
+    from tracklog.pipeline.reading import read_records
+    from tracklog.records.base import Broken, Piece, Record, Unknown
+    from tracklog.sources.claude_code import transcript_path
+    from tracklog.sources.files import NotReadable
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Broken",
+    "NotReadable",
+    "Piece",
+    "Record",
+    "Unknown",
+    "UserError",
+    "__version__",
+    "read_records",
+    "transcript_path",
+]
+
+_HOME_OF = {
+    "Broken": "tracklog.records.base",
+    "NotReadable": "tracklog.sources.files",
+    "Piece": "tracklog.records.base",
+    "Record": "tracklog.records.base",
+    "Unknown": "tracklog.records.base",
+    "UserError": "tracklog.errors",
+    "read_records": "tracklog.pipeline.reading",
+    "transcript_path": "tracklog.sources.claude_code",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,130 @@
+"""The command `tracklog`: finds the command that is meant, runs it, and turns its end into an exit code.
+
+Rules of this room
+  1. A command's module is imported when that command runs; the help of all of them needs none.
+  2. Exit codes: 0 fine, 1 the check found something or the thing asked for is not there, 2 wrong use,
+     130 interrupted. A reader that closes the pipe has read enough: that is fine, and silent.
+  3. The user's mistakes end in one line on stderr. Ours end in a traceback.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tracklog import __version__
+from tracklog.errors import UserError
+from tracklog.views.cli.options import home_option, json_option, root_option
+from tracklog.views.cli.printing import talk
+
+PROGRAM = "tracklog"
+WRONG_USE = 2
+INTERRUPTED = 130
+
+COMMANDS = {
+    "places": ("places:places", "Where the agents keep their logs, and how much is there."),
+    "path": ("path:path", "The file that a session is written to."),
+    "records": ("records:records", "Every line of one log, and how it was read."),
+    "verify": ("verify:verify", "Prove that reading loses nothing."),
+    "doctor": ("doctor:doctor", "How healthy the logs are, and how much of them is understood."),
+    "demo": ("demo:demo", "Write a small sample home to try everything on."),
+}
+
+
+def load(name: str) -> click.Command:
+    """The command of this name, with its module."""
+    module, _, function = COMMANDS[name][0].partition(":")
+    command: click.Command = getattr(import_module(f"tracklog.views.cli.{module}"), function)
+    return command
+
+
+class Commands(click.Group):
+    """A group that knows its commands by name and imports each one when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        return load(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+@click.group(PROGRAM, cls=Commands, invoke_without_command=True)
+@root_option
+@home_option
+@json_option
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def app(ctx: click.Context, roots: tuple[Path, ...], home: Path | None, as_json: bool) -> None:
+    """A flight recorder for coding agents: reads the logs of Claude Code and Codex without losing a byte.
+
+    Without a command it shows where your logs are, how much of them is understood, and what to try next.
+    Options given before a command are that command's defaults.
+    """
+    if ctx.invoked_subcommand is None:
+        from tracklog.views.cli.overview import overview
+
+        overview(roots, home=home, as_json=as_json)
+    else:
+        given = {"roots": roots, "home": home, "as_json": as_json}
+        ctx.default_map = {name: {key: value for key, value in given.items() if value} for name in COMMANDS}
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit code."""
+    _never_fail_on_a_letter()
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _completed_words() if "_TRACKLOG_COMPLETE" in os.environ else _invoke(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        code = 0
+    except KeyboardInterrupt:
+        talk(f"{PROGRAM}: interrupted")
+        code = INTERRUPTED
+    return code
+
+
+def _invoke(arguments: list[str]) -> int:
+    try:
+        with app.make_context(PROGRAM, arguments) as ctx:
+            app.invoke(ctx)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        talk(f"{PROGRAM}: {error.format_message()} {_where_to_look(error.ctx)}")
+        return WRONG_USE
+    except UserError as error:
+        talk(f"{PROGRAM}: {error}")
+        return WRONG_USE
+    return 0
+
+
+def _where_to_look(ctx: click.Context | None) -> str:
+    return f"Try '{ctx.command_path if ctx else PROGRAM} --help'."
+
+
+def _completed_words() -> int:
+    """What a shell asks for when the user presses TAB (`_TRACKLOG_COMPLETE=bash_source tracklog`)."""
+    from click.shell_completion import shell_complete
+
+    arguments: dict[str, Any] = {}
+    return shell_complete(app, arguments, PROGRAM, "_TRACKLOG_COMPLETE", os.environ["_TRACKLOG_COMPLETE"])
+
+
+def _never_fail_on_a_letter() -> None:
+    """A terminal without UTF-8 gets an escape in place of a letter that it cannot show."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,162 @@
+"""What `tracklog doctor` looks at, each check a small function: what it saw, and what to do about it.
+
+Rules of this room
+  1. A check states evidence, not opinions; advice is a command or an action, empty where all is well.
+  2. What a log holds never makes a check fail: the worst that it can do is `warn`. `fail` is for what keeps
+     tracklog itself from working safely.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from tracklog.pipeline.survey import Strange, Survey
+from tracklog.sources.found import Skipped
+from tracklog.views.cli.choosing import Found
+from tracklog.views.cli.coverage import Share, by_agent, versions_of
+from tracklog.views.cli.printing import count, percent, size, tilde
+
+_WELL_READ = 0.999
+_SQLITE_NEEDED = (3, 40)
+
+
+class Check(NamedTuple):
+    """One thing that was looked at."""
+
+    name: str
+    state: Literal["ok", "warn", "fail"]
+    evidence: str
+    advice: str = ""
+
+
+def all_checks(found: Found, survey: Survey, *, home: Path) -> list[Check]:
+    """Every check, in the order in which a person would ask."""
+    return [
+        _homes(found),
+        *_readings(survey),
+        _unknown_kinds(survey.unknown),
+        _unnamed_keys(survey.unknown),
+        _broken_lines(survey),
+        _unread_files(survey.skipped),
+        _left_alone(found.skipped),
+        *_versions(survey),
+        _sqlite(),
+        _own_home(home),
+    ]
+
+
+def _homes(found: Found) -> Check:
+    where = ", ".join(dict.fromkeys(tilde(root.path) for root in found.roots)) or "no home of an agent"
+    if not found.files:
+        advice = "tracklog demo writes a sample home; --root DIR looks elsewhere"
+        return Check("homes", "warn", f"no logs in {where}", advice)
+    return Check("homes", "ok", f"{count(len(found.files), 'file')}, {size(found.bytes)} in {where}")
+
+
+def _readings(survey: Survey) -> Iterator[Check]:
+    for share in by_agent(survey.coverage):
+        if share.agent is not None:
+            yield _reading(share)
+        else:
+            lines = f"{count(share.all_lines, 'line')}, {size(share.all_bytes)} in files of unknown agents"
+            yield Check(
+                "unknown agents", "warn", lines, "nothing to do: every line is kept, and is `unknown`"
+            )
+
+
+def _reading(share: Share) -> Check:
+    read, lines = share.lines["read"], share.all_lines
+    evidence = (
+        f"{percent(read, lines)} of {count(lines, 'line')},"
+        f" {percent(share.bytes['read'], share.all_bytes)} of {size(share.all_bytes)} understood"
+    )
+    if read >= _WELL_READ * lines:
+        return Check(f"reading {share.agent}", "ok", evidence)
+    advice = "below 99.9 %: a newer client than this tracklog? see what is unknown or broken below"
+    return Check(f"reading {share.agent}", "warn", evidence, advice)
+
+
+def _unknown_kinds(unknown: Iterable[Strange]) -> Check:
+    kinds = [strange for strange in unknown if strange.key is None and strange.agent]
+    if not kinds:
+        return Check("unknown kinds", "ok", "none")
+    lines = count(sum(strange.count for strange in kinds), "line")
+    advice = "tracklog records FILE --reading unknown shows them"
+    return Check("unknown kinds", "warn", f"{count(len(kinds), 'kind')} in {lines}", advice)
+
+
+def _unnamed_keys(unknown: Iterable[Strange]) -> Check:
+    keys = [strange for strange in unknown if strange.key is not None]
+    if not keys:
+        return Check("unnamed keys", "ok", "none")
+    times = f"seen {count(sum(strange.count for strange in keys), 'time')}"
+    advice = "kept with their line; tracklog records FILE --extra shows them"
+    return Check("unnamed keys", "warn", f"{count(len(keys), 'key')}, {times}", advice)
+
+
+def _broken_lines(survey: Survey) -> Check:
+    n_broken = sum(row.lines for row in survey.coverage if row.reading == "broken")
+    recovered = f"{count(survey.recovered, 'record')} recovered from damaged lines"
+    if not n_broken:
+        return Check("broken lines", "ok", recovered if survey.recovered else "none")
+    evidence = f"{count(n_broken, 'piece')}, {recovered}; first at {tilde(survey.broken[0])}"
+    return Check("broken lines", "warn", evidence, "tracklog records FILE --reading broken shows them")
+
+
+def _unread_files(refused: list[Skipped]) -> Check:
+    if not refused:
+        return Check("unreadable files", "ok", "none")
+    first = f"{tilde(refused[0].path)}: {refused[0].why}"
+    return Check(
+        "unreadable files", "warn", f"{count(len(refused), 'file')}; {first}", "tracklog verify lists them"
+    )
+
+
+def _left_alone(skipped: list[Skipped]) -> Check:
+    if not skipped:
+        return Check("skipped", "ok", "nothing")
+    reasons = ", ".join(sorted({one.why for one in skipped}))
+    return Check("skipped", "ok", f"{count(len(skipped), 'name')} ({reasons})", "tracklog places lists them")
+
+
+def _versions(survey: Survey) -> Iterator[Check]:
+    for share in by_agent(survey.coverage):
+        versions = versions_of(survey.coverage, share.agent)
+        if versions:
+            seen = f"newest seen {versions[-1]}, of {count(len(versions), 'version')}"
+            yield Check(f"versions {share.agent}", "ok", seen)
+
+
+def _sqlite() -> Check:
+    version = sqlite3.sqlite_version
+    with sqlite3.connect(":memory:") as database:
+        options = {name for (name,) in database.execute("PRAGMA compile_options")}
+    database.close()
+    if sqlite3.sqlite_version_info >= _SQLITE_NEEDED and "ENABLE_FTS5" in options:
+        return Check("sqlite", "ok", f"{version} with full-text search")
+    advice = "use a Python whose SQLite is 3.40 or newer and has FTS5"
+    return Check("sqlite", "warn", f"{version}, FTS5 {'ENABLE_FTS5' in options}", advice)
+
+
+def _own_home(home: Path) -> Check:
+    name, where = "tracklog home", tilde(home)
+    try:
+        mode = os.stat(home).st_mode
+    except FileNotFoundError:
+        return Check(name, "ok", f"{where} is not there yet")
+    except OSError as error:
+        return Check(name, "fail", f"{where}: {error.strerror}", "name another one with --home")
+    if not stat.S_ISDIR(mode) or not os.access(home, os.W_OK | os.X_OK):
+        return Check(
+            name, "fail", f"{where} is no folder that we may write to", "name another one with --home"
+        )
+    if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return Check(name, "fail", f"others may write to {where}", f"chmod 700 {where}")
+    if mode & 0o077:
+        return Check(name, "warn", f"others may read {where}", f"chmod 700 {where}")
+    return Check(name, "ok", f"{where}, for you alone")

@@ -1,0 +1,57 @@
+"""`tracklog demo`: writes the sample home and shows it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from tracklog.views.cli.choosing import find_logs, tracklog_home
+from tracklog.views.cli.glance import show_at_a_glance
+from tracklog.views.cli.options import home_option, json_option
+from tracklog.views.cli.printing import answer, answer_json, count, safe, size, tilde
+from tracklog.views.cli.sample import Sample, write_sample, write_sample_in
+
+
+@click.command
+@click.argument("directory", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@home_option
+@json_option
+def demo(directory: Path | None, home: Path | None, as_json: bool) -> None:
+    """Write a small sample home to try everything on.
+
+    Real logs of several versions of Claude Code and Codex: parallel tools, failing tools, edits, subagents. Without
+    DIR they are written to tracklog's own home. A folder that holds other files is refused.
+    """
+    sample = write_sample(directory.absolute()) if directory else write_sample_in(tracklog_home(home))
+    if as_json:
+        roots = [str(root) for root in sample.roots]
+        answer_json({"path": str(sample.path), "files": sample.files, "bytes": sample.bytes, "roots": roots})
+    else:
+        answer(
+            f"The sample home is in {safe(tilde(sample.path))}: {count(sample.files, 'file')}, {size(sample.bytes)}"
+        )
+        answer("")
+        show_sample(sample)
+
+
+def show_sample(sample: Sample) -> None:
+    """What is in the sample, and what to try on it."""
+    show_at_a_glance(find_logs(sample.roots), commands_for(sample))
+
+
+def commands_for(sample: Sample) -> list[tuple[str, str]]:
+    """Commands that work on the sample as they stand."""
+    homes = [_for_the_shell(root) for root in sample.roots]
+    roots = " ".join(f"--root {home}" for home in homes)
+    return [
+        (f"tracklog doctor {roots}", "how much of it is understood"),
+        (f"tracklog records @last {roots}", "every line of the newest session"),
+        (f"tracklog verify {' '.join(homes)}", "proof that reading loses nothing"),
+    ]
+
+
+def _for_the_shell(path: Path) -> str:
+    text = tilde(path)
+    return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)

@@ -1,0 +1,121 @@
+"""`tracklog doctor`: how healthy the logs are, and how much of them is understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from tracklog.pipeline.survey import Strange, Survey
+from tracklog.views.cli import coverage
+from tracklog.views.cli.checks import Check, all_checks
+from tracklog.views.cli.choosing import Found, find_logs, tracklog_home
+from tracklog.views.cli.drawing import Cell, line, painted, paragraphs, table
+from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.places import skipped_rows
+from tracklog.views.cli.printing import answer_json, count, tilde
+from tracklog.views.cli.progress import progress
+
+FOUND_SOMETHING = 1
+_MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
+_KINDS_SHOWN = 12
+_STRANGE_SHOWN = 20
+
+
+@click.command
+@click.option(
+    "--by",
+    type=click.Choice(["kind", "version"]),
+    default="kind",
+    show_default=True,
+    help="What the bars stand for.",
+)
+@click.option(
+    "--all", "show_all", is_flag=True, help="Show every bar and everything unknown, not only the first."
+)
+@shared_options
+def doctor(
+    by: str,
+    show_all: bool,
+    agent: str | None,
+    roots: tuple[Path, ...],
+    home: Path | None,
+    as_json: bool,
+) -> None:
+    """How healthy the logs are, and how much of them is understood.
+
+    Reads all logs and shows: checks with what to do; the share of lines understood, by agent and kind or client
+    version; every unknown kind and every key without a name in our records, with a place where it stands. What
+    stands in the logs never changes the exit code: it is 1 only if a check of tracklog's own home fails.
+    """
+    found = find_logs(roots, agent=agent)
+    survey = survey_of(found)
+    checks = all_checks(found, survey, home=tracklog_home(home))
+    if as_json:
+        answer_json(_document(checks, survey, found))
+    else:
+        _show(checks, survey, by=by, show_all=show_all)
+    if any(check.state == "fail" for check in checks):
+        raise click.exceptions.Exit(FOUND_SOMETHING)
+
+
+def survey_of(found: Found) -> Survey:
+    """Reads all files, with a progress bar if that takes long."""
+    survey = Survey()
+    with progress("reading", found.bytes, done=lambda: survey.bytes):
+        for file in found.files:
+            survey.add(file)
+    return survey
+
+
+def _document(checks: list[Check], survey: Survey, found: Found) -> dict[str, object]:
+    return {
+        "checks": [check._asdict() for check in checks],
+        "coverage": msgspec.to_builtins(survey.coverage),
+        "unknown": msgspec.to_builtins(survey.unknown),
+        "broken": survey.broken,
+        "skipped": skipped_rows([*found.skipped, *survey.skipped]),
+    }
+
+
+def _show(checks: list[Check], survey: Survey, *, by: str, show_all: bool) -> None:
+    _show_checks(checks)
+    if survey.coverage:
+        coverage.show(survey.coverage, by=by, most=None if show_all else _KINDS_SHOWN)
+    _show_strange(survey.unknown, show_all=show_all)
+    _show_summary(checks)
+
+
+def _show_checks(checks: list[Check]) -> None:
+    rows: list[tuple[Cell, ...]] = []
+    for check in checks:
+        mark, colour = _MARKS[check.state]
+        rows.append((painted(mark, colour), check.name, check.evidence))
+        if check.advice and check.state != "ok":
+            rows.append(("", "", painted(f"→ {check.advice}", "dim")))
+    paragraphs(rows)
+
+
+def _show_summary(checks: list[Check]) -> None:
+    remarks = [check.name for check in checks if check.state != "ok"]
+    line()
+    if remarks:
+        line(painted("to look at", "bold"), f"  {', '.join(remarks)}: what to do stands above, behind →")
+    else:
+        line(painted("all is well", "bold"), "  nothing is unknown, broken or unreadable")
+
+
+def _show_strange(unknown: list[Strange], *, show_all: bool) -> None:
+    """What known agents wrote: there a new client shows. Of unknown agents everything is unknown."""
+    named = unknown if show_all else [strange for strange in unknown if strange.agent is not None]
+    shown = named if show_all else named[:_STRANGE_SHOWN]
+    if shown:
+        line()
+        line(painted("unknown", "bold"), "  kinds, and keys without a name in our records; all are kept")
+    for strange in shown:
+        line(f"{strange.count:>7,}×  {strange.agent or 'unknown agent'}  {strange.kind}  {strange.key or ''}")
+        table([(painted(tilde(strange.example), "dim"),)], "<", indent=10)
+    if len(shown) < len(named):
+        others = count(len(named) - len(shown), "other")
+        line(painted(f"  … and {others}: --all or --json lists them", "dim"))

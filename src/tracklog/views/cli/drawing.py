@@ -1,0 +1,109 @@
+"""Lines, tables and bars on a terminal. Imported only when something is drawn: rich is slow to load.
+
+Rules of this room
+  1. Cells become `Text`, never markup: a log cannot style our output.
+  2. On a terminal a table never wraps: one column gives way, cut in the middle, so that both the beginning and the
+     end of a path stay readable. In a pipe nothing is cut.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import IO
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tracklog.views.cli.printing import in_colour, safe
+
+Cell = str | Text
+_GAP = "  "
+_LEAST = 12  # columns that the yielding column keeps
+_ENDLESS = 1 << 20
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """Where drawings go: stdout unless told otherwise."""
+    stream = stream or sys.stdout
+    return Console(
+        file=stream,
+        width=None if stream.isatty() else _ENDLESS,
+        color_system="auto" if in_colour(stream) else None,
+        force_terminal=stream.isatty(),
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
+def line(*parts: Cell) -> None:
+    """One line of text, cut to the terminal."""
+    console().print(Text.assemble(*map(cell, parts)), no_wrap=True, overflow="ellipsis", crop=True)
+
+
+def paragraphs(rows: Sequence[Sequence[Cell]]) -> None:
+    """Rows whose last column may take several lines; nothing is cut."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(len(rows[0]) - 1):
+        grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for row in rows:
+        grid.add_row(*map(cell, row))
+    console().print(grid)
+
+
+def table(rows: Sequence[Sequence[Cell]], sides: str, *, gives_way: int = -1, indent: int = 2) -> None:
+    """Rows in aligned columns; `sides` has `<` or `>` for each column."""
+    cells = [[cell(one) for one in row] for row in rows]
+    widths = _widths(cells, gives_way % len(sides), indent)
+    out = console()
+    for row in cells:
+        aligned = [_fitted(one, width, side) for one, width, side in zip(row, widths, sides, strict=True)]
+        text = Text(" " * indent) + Text(_GAP).join(aligned)
+        text.rstrip()
+        out.print(text, no_wrap=True, overflow="ellipsis", crop=True)
+
+
+def cell(text: Cell) -> Text:
+    """A cell's text, made safe."""
+    return text if isinstance(text, Text) else Text(safe(text))
+
+
+def painted(text: str, style: str) -> Text:
+    """Safe text in a style: `green`, `bold`, `dim`."""
+    return Text(safe(text), style=style)
+
+
+def bar(parts: Sequence[tuple[int, str]], of: int, *, width: int = 20) -> Text:
+    """A bar whose parts are numbers with their styles; whatever is there shows, however little it is."""
+    drawn = Text()
+    for n, style in parts:
+        cells = round(width * n / of) if of else 0
+        drawn.append(("█" * cells or ("▏" if n else ""))[: width - len(drawn)], style)
+    return drawn + Text("·" * (width - len(drawn)), "dim")
+
+
+def _widths(cells: Sequence[Sequence[Text]], gives_way: int, indent: int) -> list[int]:
+    widths = [max(cell_len(row[n].plain) for row in cells) for n in range(len(cells[0]))] if cells else []
+    taken = indent + sum(widths) + len(_GAP) * (len(widths) - 1)
+    over = taken - console().width
+    if over > 0:
+        widths[gives_way] = max(widths[gives_way] - over, _LEAST)
+    return widths
+
+
+def _fitted(text: Text, width: int, side: str) -> Text:
+    missing = width - cell_len(text.plain)
+    if missing < 0:
+        return Text(_cut_in_the_middle(text.plain, width), text.style)
+    space = Text(" " * missing)
+    return space + text if side == ">" else text + space
+
+
+def _cut_in_the_middle(text: str, width: int) -> str:
+    head = (width - 1) // 3
+    tail = set_cell_size(text[::-1], width - 1 - head)[::-1]
+    return f"{set_cell_size(text, head)}…{tail}"

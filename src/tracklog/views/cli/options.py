@@ -1,0 +1,58 @@
+"""The options that commands share, and the types of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_A_PATH = click.Path(path_type=Path)
+
+
+def json_option(command: Command) -> Command:
+    """--json"""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
+
+
+def json_lines_option(command: Command) -> Command:
+    """--json, for commands that print as they go"""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")(command)
+
+
+def root_option(command: Command) -> Command:
+    """--root"""
+    return click.option(
+        "--root",
+        "roots",
+        type=_A_PATH,
+        multiple=True,
+        metavar="DIR",
+        help="Look here instead of in the agents' own homes: a home, or any folder of logs. May be repeated.",
+    )(command)
+
+
+def home_option(command: Command) -> Command:
+    """--home"""
+    return click.option(
+        "--home",
+        type=_A_PATH,
+        envvar="TRACKLOG_HOME",
+        show_envvar=True,
+        metavar="DIR",
+        help="Where tracklog keeps its own files.",
+    )(command)
+
+
+def agent_option(command: Command) -> Command:
+    """--agent"""
+    agents = click.Choice(["claude", "codex"])
+    return click.option("--agent", type=agents, help="Only the logs of this agent.")(command)
+
+
+def shared_options(command: Command) -> Command:
+    """--agent, --root, --home and --json, in this order."""
+    return agent_option(root_option(home_option(json_option(command))))

@@ -1,0 +1,50 @@
+"""Bare `tracklog`: where your logs are, how much of them is understood, and what to try next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tracklog.errors import UserError
+from tracklog.views.cli.choosing import find_logs, tracklog_home
+from tracklog.views.cli.demo import show_sample
+from tracklog.views.cli.doctor import survey_of
+from tracklog.views.cli.glance import newest, show_at_a_glance
+from tracklog.views.cli.places import place_rows, show_nothing_found
+from tracklog.views.cli.printing import answer, answer_json, safe, talk, tilde
+from tracklog.views.cli.sample import write_sample_in
+
+_NEXT = [
+    ("tracklog doctor", "health of all logs, and what is unknown in them"),
+    ("tracklog records @last", "every line of the newest session"),
+    ("tracklog verify", "proof that reading loses nothing"),
+    ("tracklog --help", "all commands"),
+]
+
+
+def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None:
+    """The answer to `tracklog` without a command."""
+    found = find_logs(roots)
+    if as_json:
+        rows = survey_of(newest(found)).coverage
+        answer_json({"places": place_rows(found), "coverage": msgspec.to_builtins(rows)})
+    elif found.files:
+        show_at_a_glance(found, _NEXT)
+    else:
+        show_nothing_found(found, default=not roots)
+        if not roots:
+            _show_on_the_sample(home)
+
+
+def _show_on_the_sample(home: Path | None) -> None:
+    try:
+        sample = write_sample_in(tracklog_home(home))
+    except UserError as error:  # a home that cannot be written to is no reason to fail here
+        talk(f"tracklog: {error}")
+        return
+    answer("")
+    answer(f"Until then, the sample home in {safe(tilde(sample.path))}:")
+    answer("")
+    show_sample(sample)

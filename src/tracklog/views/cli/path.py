@@ -1,0 +1,82 @@
+"""`tracklog path`: the file that a session is written to."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from tracklog.sources.claude_code import transcript_path
+from tracklog.sources.found import UUID, LogFile
+from tracklog.sources.places import resolve_session
+from tracklog.sources.slug import project_dirs_for
+from tracklog.views.cli.choosing import Found, find_logs
+from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.printing import answer, answer_json, safe, talk
+
+NOT_THERE = 1
+_WHOLE_ID = re.compile(UUID)
+
+
+@click.command
+@click.argument("session")
+@click.option(
+    "--cwd",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The session's working directory: says where a session that is not there yet will be written.",
+)
+@shared_options
+def path(
+    session: str,
+    cwd: Path | None,
+    agent: str | None,
+    roots: tuple[Path, ...],
+    home: Path | None,  # noqa: ARG001 (every command takes it)
+    as_json: bool,
+) -> None:
+    """The file that a session is written to.
+
+    SESSION is an id, the start of one, a file, or @last. With --cwd and a whole id the answer is also given for a
+    session of Claude Code that has not begun: the path where it will be written. Exits with 1 if there is no such
+    session.
+    """
+    found = find_logs(roots, agent=agent)
+    matches = _of_project(resolve_session(session, found.files), cwd)
+    if matches:
+        _answer(matches[0].path, agent=matches[0].agent, exists=True, as_json=as_json)
+    elif cwd is not None and agent != "codex" and _WHOLE_ID.fullmatch(session):
+        expected = transcript_path(session, cwd, root=_claude_home(found))
+        _answer(expected, agent="claude", exists=False, as_json=as_json)
+    else:
+        talk(
+            f"tracklog: no session {session}: `tracklog places` shows where logs are, --root looks elsewhere"
+        )
+        raise click.exceptions.Exit(NOT_THERE)
+
+
+def _of_project(matches: Sequence[LogFile], cwd: Path | None) -> list[LogFile]:
+    """A session may stand in several projects; the one of the working directory comes first."""
+    if cwd is None:
+        return list(matches)
+    where = os.path.realpath(cwd)
+    own = {folder for root in {file.root for file in matches} for folder in project_dirs_for(root, where)}
+    return sorted(matches, key=lambda file: (file.size == 0, file.path.parent not in own))
+
+
+def _claude_home(found: Found) -> Path | None:
+    """The first home that Claude Code may write to; None for the usual one."""
+    return next((root.path for root in found.roots if root.agent != "codex"), None)
+
+
+def _answer(where: Path, *, agent: str | None, exists: bool, as_json: bool) -> None:
+    if as_json:
+        answer_json({"path": str(where), "agent": agent, "exists": exists})
+    elif sys.stdout.isatty():
+        answer(safe(str(where)))
+    else:
+        sys.stdout.buffer.write(os.fsencode(where) + b"\n")  # for scripts: the very bytes

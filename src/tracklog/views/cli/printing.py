@@ -1,0 +1,92 @@
+"""How words leave the program.
+
+Rules of this room
+  1. Answers go to stdout, talk and progress to stderr.
+  2. Nothing from a log, a file name or an argument reaches a terminal as it is: `safe` spells out every control
+     character, escape, direction mark and undecodable byte. JSON is ASCII for the same reason.
+  3. Colour only on a terminal, and never against NO_COLOR. Nothing is said by colour alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Mapping
+from typing import IO, Any
+
+SCHEMA_VERSION = 1
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def answer(text: str) -> None:
+    """One line of the answer; what came from outside must be made safe before."""
+    sys.stdout.write(f"{text}\n")
+
+
+def answer_json(document: Mapping[str, Any]) -> None:
+    """The whole answer as one JSON document."""
+    answer(json.dumps({"schema_version": SCHEMA_VERSION, **document}, indent=2))
+
+
+def talk(text: str) -> None:
+    """One line beside the answer, for people."""
+    sys.stderr.write(f"{safe(text)}\n")
+    sys.stderr.flush()
+
+
+def safe(text: str) -> str:
+    """The text on one line, with everything spelled out that a terminal would obey or hide."""
+    return text if text.isprintable() else "".join(map(_spelled, text))
+
+
+def short(text: str, width: int) -> str:
+    """The safe text, cut in the middle if it is longer than `width`."""
+    shown = safe(text[: 4 * width]) + safe(text[4 * width :][-4 * width :])
+    if len(shown) <= width:
+        return shown
+    head = (width - 1) // 2
+    return f"{shown[:head]}…{shown[len(shown) - (width - 1 - head) :]}"
+
+
+def tilde(path: str | os.PathLike[str]) -> str:
+    """The path as people write it: with ~ for the home directory."""
+    text, home = os.fspath(path), os.environ.get("HOME", "").rstrip("/")
+    return f"~{text[len(home) :]}" if home and f"{text}/".startswith(f"{home}/") else text
+
+
+def size(n_bytes: int) -> str:
+    """A number of bytes as people say it: `532 bytes`, `3.4 MB`."""
+    value, step = float(n_bytes), 0
+    while value >= 999.95 and step < len(_UNITS) - 1:
+        value, step = value / 1000, step + 1
+    return f"{value:.1f} {_UNITS[step]}" if step else f"{n_bytes} bytes"
+
+
+def count(n: int, noun: str) -> str:
+    """A number with its noun: `1 file`, `2,310 lines`."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def percent(part: int, of: int) -> str:
+    """A share, rounded down: it says 100 % only when nothing is missing, and 0 % only when nothing is there."""
+    if part == of or not part:
+        return "100 %" if part == of else "0 %"
+    hundredths = part * 10_000 // of
+    return f"{hundredths / 100:.2f} %" if hundredths else "< 0.01 %"
+
+
+def in_colour(stream: IO[str]) -> bool:
+    """Whether colours are welcome there."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _spelled(char: str) -> str:
+    if char.isprintable() or unicodedata.category(char) == "Zs":
+        return char
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a file name that is not UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")

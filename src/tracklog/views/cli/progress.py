@@ -1,0 +1,24 @@
+"""A progress bar on stderr for long work, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+WORTH_SHOWING = 20_000_000  # bytes; less is done before the eye has found the bar
+
+
+@contextmanager
+def progress(what: str, total: int, *, done: Callable[[], int]) -> Iterator[None]:
+    """Shows, while the block runs, how many of `total` bytes are done, the rate, and the time left.
+
+    `done` is asked ten times a second from another thread: the work itself is not slowed by telling.
+    """
+    if total < WORTH_SHOWING or not sys.stderr.isatty():
+        yield
+        return
+    from tracklog.views.cli.progress_bar import PolledProgress
+
+    with PolledProgress(what, total, done=done):
+        yield

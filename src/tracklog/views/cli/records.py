@@ -1,0 +1,144 @@
+"""`tracklog records`: every line of one log, and how it was read."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tracklog.errors import UserError
+from tracklog.pipeline.reading import lines_of, reader_for
+from tracklog.records.base import Piece
+from tracklog.sources.files import NotReadable
+from tracklog.sources.found import LogFile
+from tracklog.sources.places import resolve_session
+from tracklog.views.cli.choosing import find_logs, find_logs_at
+from tracklog.views.cli.options import home_option, json_lines_option, root_option
+from tracklog.views.cli.printing import answer, in_colour, safe, short, talk
+
+Row = dict[str, Any]
+
+NOT_ALL_THERE = 1
+_COLOUR = {"read": "green", "unknown": "yellow", "broken": "red"}
+_KIND_WIDTH = 32
+_HEAD = f"{'line':>6}  {'length':>8}  {'reading':<7}  {'kind':<{_KIND_WIDTH}}  {'at':<19}  why, id"
+
+
+@click.command
+@click.argument("file")
+@click.option(
+    "--reading", type=click.Choice(["read", "unknown", "broken"]), help="Only what was read in this way."
+)
+@click.option("--kind", help="Only this kind, such as `assistant` or `system/turn_duration`.")
+@click.option("--extra", is_flag=True, help="Add the keys that no record of ours names, with their values.")
+@click.option("--raw", is_flag=True, help="Add the text of each piece as it stands in the log.")
+@root_option
+@home_option
+@json_lines_option
+def records(
+    file: str,
+    reading: str | None,
+    kind: str | None,
+    extra: bool,
+    raw: bool,
+    roots: tuple[Path, ...],
+    home: Path | None,  # noqa: ARG001 (every command takes it)
+    as_json: bool,
+) -> None:
+    """Every line of one log, and how it was read.
+
+    FILE is a log of any agent (.jsonl, .jsonl.zst, .json), or a session as `tracklog path` takes it. Each line
+    gives one row, a torn line one for each of its pieces: `read`, `unknown` (JSON that we cannot name) or `broken`
+    (not JSON). Rows come as they are read, however long the log is.
+    """
+    log = _log_named(file, roots)
+    show = _as_json if as_json else _as_text()
+    if not as_json and sys.stdout.isatty():
+        answer(click.style(_HEAD, dim=True) if in_colour(sys.stdout) else _HEAD)
+    try:
+        for piece, strays in _pieces(log, extra=extra):
+            if reading in (None, piece.reading) and kind in (None, piece.record.kind):
+                answer(show(_row(piece, strays, raw=raw)))
+    except NotReadable as refusal:
+        talk(f"tracklog: cannot read {refusal.path}: {refusal.why}")
+        raise click.exceptions.Exit(NOT_ALL_THERE) from None
+
+
+def _log_named(text: str, roots: tuple[Path, ...]) -> LogFile:
+    if os.path.isdir(text):
+        raise UserError(f"{text} is a directory: name one of the files in it")
+    if os.path.lexists(text):
+        found = find_logs_at([Path(text)])
+        if found.skipped:
+            raise UserError(f"cannot read {text}: {found.skipped[0].why}")
+        return found.files[0]
+    matches = resolve_session(text, find_logs(roots).files)
+    if not matches:
+        raise UserError(f"no file and no session {text}: `tracklog places` shows where logs are")
+    return matches[0]
+
+
+def _pieces(log: LogFile, *, extra: bool) -> Iterator[tuple[Piece, Row | None]]:
+    reader = reader_for(log)
+    drift = reader.drift()
+    for piece in reader.read(lines_of(log)):
+        yield piece, dict(drift.strays(piece)) if extra else None
+
+
+def _row(piece: Piece, strays: Row | None, *, raw: bool) -> Row:
+    record = piece.record
+    row: Row = {
+        "line": piece.line,
+        "offset": piece.offset,
+        "length": piece.length,
+        "reading": piece.reading,
+        "kind": record.kind,
+        "at": record.at,
+        "id": record.ident,
+        "why": piece.why,
+        "recovered": piece.recovered,
+    }
+    if strays is not None:
+        row["extra"] = _showable(strays)
+    if raw:
+        row["raw"] = piece.raw.decode(errors="surrogateescape")
+    return row
+
+
+def _as_json(row: Row) -> str:
+    return json.dumps(row)
+
+
+def _as_text() -> Callable[[Row], str]:
+    coloured = in_colour(sys.stdout)
+    width = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else None
+
+    def show(row: Row) -> str:
+        place = f"{row['line']:>6}  {row['length']:>8}  "
+        reading = f"{row['reading']:<7}"
+        kind = safe(row["kind"]) if width is None else short(row["kind"], _KIND_WIDTH)
+        text = f"  {kind:<{_KIND_WIDTH}}  {_details(row)}".rstrip()
+        text = text if width is None else text[: max(0, width - len(place) - len(reading))]
+        return place + (click.style(reading, fg=_COLOUR[row["reading"]]) if coloured else reading) + text
+
+    return show
+
+
+def _details(row: Row) -> str:
+    at = (row["at"] or "")[:19].replace("T", " ")
+    parts = [row["why"], "(recovered)" if row["recovered"] else None, row["id"]]
+    parts += [f"{key}={json.dumps(value)}" for key, value in row.get("extra", {}).items()]
+    return f"{safe(at):<19}  " + "  ".join(safe(part) for part in [*parts, row.get("raw")] if part)
+
+
+def _showable(strays: Row) -> Row:
+    try:
+        json.dumps({"extra": strays})
+    except RecursionError:
+        return dict.fromkeys(strays, "nested too deep to show")
+    return strays

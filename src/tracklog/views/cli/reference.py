@@ -1,0 +1,56 @@
+"""The reference of the command line in Markdown, made from click's own help: `docs/cli.md` is this output.
+
+python -m tracklog.views.cli.reference > docs/cli.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from tracklog.views.cli.app import COMMANDS, PROGRAM, app, load
+
+_HEAD = """\
+<!-- Made by `python -m tracklog.views.cli.reference`; do not edit. -->
+# The command line
+
+Answers go to stdout, talk and progress to stderr. `--json` prints one document with `"schema_version": 1`
+(`records`: JSON Lines). Colour only on a terminal, and never against `NO_COLOR`. Whatever comes from a log or a file
+name is made safe for the terminal: control characters, escapes and direction marks are spelled out.
+
+`CLAUDE_CONFIG_DIR` and `CODEX_HOME` say where the agents' homes are, `TRACKLOG_HOME` where tracklog keeps its own
+files. `--root DIR` replaces the agents' homes.
+
+| exit code | meaning |
+|---|---|
+| 0 | fine |
+| 1 | the check found something, or the thing asked for is not there |
+| 2 | wrong use |
+| 130 | interrupted |
+
+Broken lines in logs change the exit code of `verify` only. For completion of commands and options in bash:
+`eval "$(_TRACKLOG_COMPLETE=bash_source tracklog)"`; `zsh_source` and `fish_source` do the same for those shells.
+"""
+
+
+def reference() -> str:
+    """The whole page."""
+    return "\n".join([_HEAD, *_sections()])
+
+
+def _sections() -> Iterator[str]:
+    ctx = click.Context(app, info_name=PROGRAM, terminal_width=100, max_content_width=100)
+    yield _section(PROGRAM, app.get_help(ctx))
+    for name in COMMANDS:
+        command = load(name)
+        inner = click.Context(command, info_name=name, parent=ctx)
+        yield _section(f"{PROGRAM} {name}", command.get_help(inner))
+
+
+def _section(title: str, text: str) -> str:
+    return f"## {title}\n\n```text\n{text}\n```\n"
+
+
+if __name__ == "__main__":
+    print(reference(), end="")

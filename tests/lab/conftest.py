@@ -1,0 +1,128 @@
+"""Plays scenarios with real clients for the tests that ask for them: each once, two at a time.
+
+A test that takes `lab_run` is run for every release and scenario (or those its `lab_of` marker names). By default
+the releases are the newest ones; `TRACKLOG_LAB_VERSIONS=all` adds the pinned ones. A client that cannot be had
+skips its tests with the reason, and fails them where `CI=true`: there the lab is not optional.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lab.clients import PINNED, Unobtainable, Version, install, newest
+from tests.lab.run import LabRun, play
+from tests.lab.scenarios import CLAUDE, CODEX
+from tests.lab.words import Scenario
+
+STORIES = {"claude": CLAUDE, "codex": CODEX}
+NEWEST = "newest"
+
+
+@dataclass(frozen=True)
+class Casting:
+    """Which scenario is to be played with which release; `newest` is looked up when it is played."""
+
+    agent: str
+    release: str
+    scenario: Scenario
+
+    @property
+    def name(self) -> str:
+        """As it stands in the test's id."""
+        return f"{self.agent}-{self.release}-{self.scenario.name}"
+
+    def play(self, root: Path) -> LabRun:
+        """Gets the client and plays."""
+        version = newest(self.agent) if self.release == NEWEST else self.release
+        return play(self.agent, install(self.agent, version), version, self.scenario, root=root / self.name)
+
+
+def castings() -> list[Casting]:
+    """Every pair of release and scenario that this run is about."""
+    pinned = PINNED if os.environ.get("TRACKLOG_LAB_VERSIONS") == "all" else {}
+    releases = [(agent, release) for agent in STORIES for release in (*pinned.get(agent, ()), NEWEST)]
+    return [Casting(a, r, s) for a, r in releases for s in STORIES[a] if _can_play(r, s)]
+
+
+def _can_play(release: str, scenario: Scenario) -> bool:
+    return release == NEWEST or Version(scenario.since) <= Version(release)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes our own marker known."""
+    config.addinivalue_line("markers", "lab_of(agent=…, scenarios=…): the runs that a lab test is about")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Gives every test that wants a run all the castings it is about."""
+    if "lab_run" not in metafunc.fixturenames:
+        return
+    marker = metafunc.definition.get_closest_marker("lab_of")
+    about = [c for c in castings() if marker is None or _is_about(c, **marker.kwargs)]
+    params = [pytest.param(c, id=c.name, marks=_marks(c)) for c in about]
+    metafunc.parametrize("lab_run", params, indirect=True, scope="session")
+
+
+def _is_about(casting: Casting, *, agent: str | None = None, scenarios: tuple[str, ...] = ()) -> bool:
+    return agent in (None, casting.agent) and (not scenarios or casting.scenario.name in scenarios)
+
+
+def _marks(casting: Casting) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.lab, pytest.mark.xdist_group(f"lab-{casting.agent}-{casting.release}")]
+
+
+class Stage:
+    """Plays ahead of the tests: all that the collected tests will ask for, in their order."""
+
+    def __init__(self, root: Path, wanted: list[Casting]) -> None:
+        self._root = root
+        self._pool = ThreadPoolExecutor(2)
+        self._plays: dict[str, Future[LabRun]] = {}
+        for casting in wanted:
+            self._play(casting)
+
+    def run(self, casting: Casting) -> LabRun:
+        """The played scenario, once it is over."""
+        return self._play(casting).result()
+
+    def close(self) -> None:
+        """Starts nothing more."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _play(self, casting: Casting) -> Future[LabRun]:
+        if casting.name not in self._plays:
+            self._plays[casting.name] = self._pool.submit(casting.play, self._root)
+        return self._plays[casting.name]
+
+
+@pytest.fixture(scope="session")
+def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """The stage of this session. A worker of xdist does not know which tests it will get, so it plays on demand."""
+    ahead = [] if "PYTEST_XDIST_WORKER" in os.environ else _collected(request.session.items)
+    stage = Stage(tmp_path_factory.mktemp("lab"), ahead)
+    yield stage
+    stage.close()
+
+
+def _collected(items: list[pytest.Item]) -> list[Casting]:
+    params: list[dict[str, Any]] = [item.callspec.params for item in items if hasattr(item, "callspec")]
+    return [p["lab_run"] for p in params if isinstance(p.get("lab_run"), Casting)]
+
+
+@pytest.fixture(scope="session")
+def lab_run(request: pytest.FixtureRequest, stage: Stage) -> LabRun:
+    """A played scenario, shared by all tests."""
+    try:
+        return stage.run(request.param)
+    except Unobtainable as reason:
+        missing = f"no {request.param.agent} {request.param.release}: {reason}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(missing, pytrace=False)
+    pytest.skip(missing)

@@ -1,0 +1,33 @@
+"""The stories that are played, each a `Scenario`, gathered by agent."""
+
+from __future__ import annotations
+
+from tests.lab.clients import Version
+from tests.lab.scenarios import (
+    claude_accidents,
+    claude_agents,
+    claude_hooks,
+    claude_permissions,
+    claude_sessions,
+    claude_tools,
+    codex_agents,
+    codex_sessions,
+    codex_tools,
+)
+from tests.lab.words import Scenario
+
+CLAUDE = (
+    *claude_tools.ALL,
+    *claude_agents.ALL,
+    *claude_hooks.ALL,
+    *claude_permissions.ALL,
+    *claude_sessions.ALL,
+    *claude_accidents.ALL,
+)
+CODEX = (*codex_tools.ALL, *codex_agents.ALL, *codex_sessions.ALL)
+
+
+def scenarios_for(agent: str, version: str) -> list[Scenario]:
+    """The scenarios that this release of the client can play."""
+    stories = CLAUDE if agent == "claude" else CODEX
+    return [s for s in stories if Version(s.since) <= Version(version)]

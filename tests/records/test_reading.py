@@ -1,0 +1,233 @@
+"""Reading is total: whatever stands in a line, it gets an honest name."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tracklog.records import claude_code
+from tracklog.records.base import Blank, Broken, Unknown, UnknownPart
+from tracklog.records.claude_code.messages import AssistantLine, UserLine
+from tracklog.records.drift import extra_of
+from tracklog.sources.lines import KEPT_BYTES, Line, cut
+
+
+def read(value: Any) -> Any:
+    """The record of one line, given as JSON or as bytes."""
+    return claude_code.READER.read_bytes(value if isinstance(value, bytes) else json.dumps(value).encode())
+
+
+def user(**more: Any) -> dict[str, Any]:
+    return {
+        "type": "user",
+        "uuid": "u",
+        "sessionId": "s",
+        "message": {"role": "user", "content": "x"},
+        **more,
+    }
+
+
+@pytest.mark.parametrize("raw", [b"", b" ", b"\r", b"\t \r", b"\xef\xbb\xbf"])
+def test_a_line_of_white_space_is_blank(raw: bytes) -> None:
+    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    assert (type(piece.record), piece.reading, piece.record.kind) == (Blank, "read", "blank")
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        (b"[1]", "array"),
+        (b'"x"', "string"),
+        (b"1", "number"),
+        (b"1.5", "number"),
+        (b"true", "boolean"),
+        (b"null", "null"),
+    ],
+)
+def test_json_that_is_no_object_is_unknown(raw: bytes, name: str) -> None:
+    assert read(raw) == Unknown(name=name, why=f"a JSON {name}, not an object", body=json.loads(raw))
+
+
+@pytest.mark.parametrize(
+    "raw", [b"hello", b"{", b'{"a":1', b'{"a":NaN}', b"\x00", b'{"a":Infinity}', b"{'a':1}"]
+)
+def test_what_is_not_json_is_broken(raw: bytes) -> None:
+    assert type(read(raw)) is Broken
+
+
+def test_an_unknown_type_is_unknown_with_its_id_and_time() -> None:
+    value = {"type": "hologram", "uuid": "h", "timestamp": "2026-11-15T10:00:00.000Z", "parentUuid": None}
+    assert read(value) == Unknown(
+        name="hologram", why="unknown type", id="h", written="2026-11-15T10:00:00.000Z", body=value
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ({"type": "system", "subtype": "hologram"}, "system/hologram"),
+        ({"type": "attachment", "attachment": {"type": "hologram"}}, "attachment/hologram"),
+        ({"type": "progress", "data": {"type": "hologram"}}, "progress/hologram"),
+        ({"kind": "hologram"}, "untyped"),
+        ({"type": 5}, "untyped"),
+        ({}, "untyped"),
+    ],
+)
+def test_an_unknown_kind_is_named_by_its_own_words(value: dict[str, Any], name: str) -> None:
+    record = read(value)
+    assert (type(record), record.kind, record.body) == (Unknown, name, value)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"timestamp": 1789398970793}, "Expected `str | null`, got `int` - at `$.timestamp`"),
+        ({"cwd": ["/a"]}, "Expected `str | null`, got `array` - at `$.cwd`"),
+        ({"isSidechain": 1}, "Expected `bool | null`, got `int` - at `$.isSidechain`"),
+        ({"message": {"0": "h", "1": "i"}}, "Object missing required field `content` - at `$.message`"),
+        ({"message": "hi"}, "Expected `object`, got `str` - at `$.message`"),
+        ({"message": None}, "Expected `object`, got `null` - at `$.message`"),
+    ],
+)
+def test_a_known_kind_in_an_unexpected_shape_is_unknown_and_says_why(
+    change: dict[str, Any], why: str
+) -> None:
+    record = read(user(**change))
+    assert (type(record), record.kind, record.why) == (Unknown, "user", why)
+    assert record.body == user(**change)
+
+
+def test_true_is_no_number_of_tokens() -> None:
+    usage = {"input_tokens": True, "output_tokens": 2}
+    record = read({"type": "assistant", "message": {"content": [], "usage": usage}})
+    assert (type(record), record.kind) == (Unknown, "assistant")
+    assert "Expected `int | null`, got `bool`" in record.why
+
+
+def test_numbers_beyond_64_bit_are_kept() -> None:
+    usage = {"input_tokens": 10**30, "output_tokens": 2}
+    record = read({"type": "assistant", "message": {"content": [], "usage": usage}})
+    assert record.message.usage.input_tokens == 10**30
+
+
+def test_a_number_that_no_machine_holds_does_not_stop_the_reading() -> None:
+    raw = b'{"type":"user","message":{"content":"x"},"odd":' + b"9" * 5000 + b',"odder":1e999}'
+    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    assert piece.reading == "read"
+    assert extra_of(piece) == {"odd": "9" * 5000, "odder": "1e999"}
+
+
+def test_an_unknown_block_is_an_unknown_part_of_a_record_that_is_read() -> None:
+    blocks = [{"type": "text", "text": "a"}, {"type": "hologram", "rays": [1]}, {"type": "text", "text": "b"}]
+    record = read(user(message={"role": "user", "content": blocks}))
+    first, odd, last = record.message.content
+    assert (type(record), first.text, last.text) == (UserLine, "a", "b")
+    assert (type(odd), odd.name, odd.body) == (UnknownPart, "hologram", {"type": "hologram", "rays": [1]})
+
+
+def test_a_block_in_an_unexpected_shape_is_an_unknown_part() -> None:
+    record = read(user(message={"role": "user", "content": [{"type": "text", "text": 5}, 7, None]}))
+    assert [(type(part), part.name, part.body) for part in record.message.content] == [
+        (UnknownPart, "text", {"type": "text", "text": 5}),
+        (UnknownPart, "int", 7),
+        (UnknownPart, "NoneType", None),
+    ]
+
+
+def test_an_unknown_part_inside_a_tool_result_spoils_only_itself() -> None:
+    result = {
+        "type": "tool_result",
+        "tool_use_id": "t",
+        "content": [{"type": "hologram"}, {"type": "text", "text": "x"}],
+    }
+    (block,) = read(user(message={"content": [result]})).message.content
+    assert (block.tool_use_id, type(block.content[0]), block.content[1].text) == ("t", UnknownPart, "x")
+
+
+def test_inputs_survive_the_tolerant_way() -> None:
+    call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls", "deep": [{"a": None}]}}
+    record = read({"type": "assistant", "message": {"content": [call, {"type": "hologram"}]}})
+    assert record.message.content[0].arguments == call["input"]
+
+
+def test_unnamed_keys_are_found_at_any_depth() -> None:
+    content = [{"type": "text", "text": "x", "mood": "good"}]
+    value = user(
+        weather={"sky": "blue"}, message={"content": content, "tone": 1}, origin={"kind": "human", "age": 7}
+    )
+    raw = json.dumps(value).encode()
+    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    assert extra_of(piece) == {
+        "weather": {"sky": "blue"},
+        "message.tone": 1,
+        "message.content[](text).mood": "good",
+        "origin.age": 7,
+    }
+
+
+def test_of_duplicate_keys_the_last_counts_and_the_doubling_is_seen() -> None:
+    raw = b'{"type":"user","uuid":"first","message":{"content":"x"},"uuid":"last"}'
+    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    assert piece.record.ident == "last"
+    assert extra_of(piece) == {"uuid (twice)": None}
+
+
+def test_quotes_and_colons_inside_strings_are_no_keys() -> None:
+    text = 'say "a": and \\": {"k":1} "\\\\":'
+    raw = json.dumps(user(message={"content": text})).encode()
+    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    assert extra_of(piece) == {}
+
+
+@pytest.mark.parametrize("depth", [900, 5_000, 1_000_000])
+def test_nesting_of_any_depth_gets_an_answer(depth: int) -> None:
+    raw = b'{"type":"user","uuid":"u","message":{"content":"x"},"deep":' + b"[" * depth + b"]" * depth + b"}"
+    record = read(raw)
+    assert (record.kind, record.ident) == ("user", "u")
+    assert type(record) in (UserLine, Unknown)
+
+
+def test_a_million_open_brackets_are_broken() -> None:
+    assert read(b"[" * 1_000_000) == Broken(why="too deep or too many values, and the brackets do not match")
+
+
+def test_a_line_over_the_limit_is_unknown_by_reference_with_what_its_head_tells() -> None:
+    head = b'{"type":"assistant","uuid":"big","timestamp":"2026-11-15T10:00:00.000Z","message":{"content":"'
+    (piece,) = claude_code.READER.read(cut([head, b"x" * KEPT_BYTES, b'"}}\n']))
+    record = piece.record
+    assert (piece.reading, record.kind, record.ident, record.at) == (
+        "unknown",
+        "assistant",
+        "big",
+        "2026-11-15T10:00:00.000Z",
+    )
+    assert piece.why == "longer than 32 MiB: kept by reference, not decoded"
+    assert piece.length == len(head) + KEPT_BYTES + 3
+
+
+def test_blanks_after_colons_change_nothing() -> None:
+    compact = {
+        "type": "assistant",
+        "uuid": "a",
+        "message": {"id": "m", "content": [], "usage": {"output_tokens": 3}},
+    }
+    spaced = json.dumps(compact, indent=None, separators=(" , ", " : ")).encode()
+    assert read(spaced) == read(compact)
+    assert type(read(spaced)) is AssistantLine
+
+
+def test_a_line_of_millions_of_values_is_unknown_and_does_not_fill_the_memory() -> None:
+    raw = b'{"type":"hologram","uuid":"h","dust":[' + b"[]," * 1_000_000 + b"[]]}"
+    record = read(raw)
+    assert (type(record), record.kind, record.ident, record.body) == (Unknown, "hologram", "h", None)
+    assert record.why == "too deep or too many values to decode"
+
+
+def test_looking_for_unnamed_keys_survives_any_depth() -> None:
+    for depth in (940, 993, 5000):
+        deep = b"[" * depth + b"]" * depth
+        raw = b'{"type":"user","message":{"content":"x"},"message":{"content":"x"},"deep":' + deep + b"}"
+        (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+        assert isinstance(claude_code.READER.drift().strays(piece), list)

@@ -1,0 +1,123 @@
+"""Imports look upstream only: a room knows the rooms before it in the stream, and no agent knows another."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "tracklog"
+STREAM = ["errors", "sources", "records", "model", "store", "live", "pipeline", "run", "team", "views"]
+AGENTS = {"claude_code", "codex"}
+LEAVES = {"__init__", "__main__", "hook", "demo"}  # doors and data: nobody imports them from inside
+
+
+def modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    parts = ("tracklog", *path.relative_to(SOURCE).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(source: str, module: str, *, is_package: bool) -> Iterator[str]:
+    """Every module that a piece of code imports, by its full name; `from a import b` names `a.b` too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(node, module, is_package=is_package)
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _absolute(node: ast.ImportFrom, module: str, *, is_package: bool) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = module.split(".")
+    kept = parts[: len(parts) - node.level + is_package]
+    return ".".join([*kept, *([node.module] if node.module else [])])
+
+
+def room_of(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[0] == "tracklog" and parts[1] in STREAM else None
+
+
+def violations(source: str, module: str, *, is_package: bool = False) -> list[str]:
+    """What a module imports against the stream, or from another agent."""
+    room = room_of(module)
+    found = []
+    for target in imports_of(source, module, is_package=is_package):
+        there = room_of(target)
+        if room and there and STREAM.index(there) > STREAM.index(room):
+            found.append(f"{module} ({room}) imports {target} ({there})")
+        if (mine := agent_of(module)) and (theirs := agent_of(target)) and mine != theirs:
+            found.append(f"{module} imports {target}: agents do not know one another")
+    return found
+
+
+def agent_of(module: str) -> str | None:
+    return next((part for part in module.split(".")[2:] if part in AGENTS), None)
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_a_module_imports_only_from_upstream(path: Path) -> None:
+    source = path.read_text("utf-8")
+    if path == SOURCE / "__init__.py" or path == SOURCE / "__main__.py":
+        return
+    assert violations(source, name_of(path), is_package=path.name == "__init__.py") == []
+
+
+def test_every_module_stands_in_a_room_or_is_a_door() -> None:
+    tops = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in modules()}
+    assert tops <= {*STREAM, *LEAVES}
+
+
+@pytest.mark.parametrize(
+    ("source", "module"),
+    [
+        ("import tracklog.views.cli", "tracklog.sources.lines"),
+        ("from tracklog import views", "tracklog.sources.lines"),
+        ("from tracklog.pipeline import reading", "tracklog.records.base"),
+        ("from ..views import cli", "tracklog.sources.lines"),
+        ("from .. import records", "tracklog.sources.lines"),
+        ("def f():\n    from tracklog.views.cli import app", "tracklog.pipeline.reading"),
+        ("if True:\n    import tracklog.records as r", "tracklog.sources.files"),
+        ("from tracklog.records import codex", "tracklog.records.claude_code.reader"),
+        ("from ..codex import READER", "tracklog.records.claude_code.reader"),
+        ("from tracklog.sources.codex import find", "tracklog.sources.claude_code"),
+    ],
+)
+def test_an_import_against_the_stream_is_found(source: str, module: str) -> None:
+    assert len(violations(source, module)) >= 1
+
+
+@pytest.mark.parametrize(
+    ("source", "module"),
+    [
+        ("from tracklog.sources import lines", "tracklog.records.reading"),
+        ("from . import lines", "tracklog.sources.files"),
+        ("from tracklog.errors import UserError", "tracklog.sources.places"),
+        ("import json", "tracklog.records.base"),
+        ("from tracklog.records import claude_code, codex", "tracklog.records.detect"),
+    ],
+)
+def test_an_import_along_the_stream_is_fine(source: str, module: str) -> None:
+    assert violations(source, module) == []
+
+
+def test_sources_know_no_json() -> None:
+    for path in (SOURCE / "sources").glob("*.py"):
+        names = set(imports_of(path.read_text("utf-8"), name_of(path), is_package=path.name == "__init__.py"))
+        assert not names & {"json", "msgspec.json"}, path.name
+
+
+def test_records_open_no_files() -> None:
+    forbidden = {"io", "os", "pathlib", "sqlite3", "time", "datetime", "tracklog.sources.files"}
+    for path in (SOURCE / "records").rglob("*.py"):
+        names = set(imports_of(path.read_text("utf-8"), name_of(path), is_package=path.name == "__init__.py"))
+        assert not names & forbidden, path.name
