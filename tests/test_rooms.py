@@ -117,7 +117,7 @@ def test_sources_know_no_json() -> None:
 
 
 def test_records_open_no_files() -> None:
-    forbidden = {"io", "os", "pathlib", "sqlite3", "time", "datetime", "tracklog.sources.files"}
+    forbidden = {"io", "os", "pathlib", "sqlite3", "time", "tracklog.sources.files"}
     for path in (SOURCE / "records").rglob("*.py"):
         names = set(imports_of(path.read_text("utf-8"), name_of(path), is_package=path.name == "__init__.py"))
         assert not names & forbidden, path.name

@@ -136,7 +136,7 @@ class Survey:
         elif piece.reading == "broken" and len(self.broken) < 20:
             self.broken.append(f"{file.path}:{piece.line}")
         for path, _ in strays:
-            self._note(file, piece, path, "unnamed key" if path[-1] != ")" else "unknown kind of part")
+            self._note(file, piece, path, "unknown kind of part" if path.endswith(")") else "unnamed key")
 
     def _note(self, file: LogFile, piece: Piece, key: str | None, why: str) -> None:
         agent, kind = file.agent, piece.record.kind[:_LONGEST_NAME]

@@ -24,6 +24,11 @@ from tracklog.records.base import UNKNOWN_TAG
 Stray = tuple[str, Any]  # a path such as `message.usage.mood`, and the value that stands there
 
 
+def joined(key: str, path: str) -> str:
+    """A path one step longer at its front."""
+    return key + path if path.startswith(("[", "(")) else f"{key}.{path}"
+
+
 class Shape:
     """Any JSON: nothing in it is named, nothing strays."""
 
@@ -62,9 +67,7 @@ class ObjectShape(Shape):
             if shape is not None and (type(item) is dict or type(item) is list):
                 deeper = shape.strays(item)
                 if deeper:
-                    found += [
-                        (f"{key}{'' if path[0] in '[(' else '.'}{path}", stray) for path, stray in deeper
-                    ]
+                    found += [(joined(key, path), stray) for path, stray in deeper]
         return found
 
     def mend(self, value: Any) -> Any:
@@ -86,11 +89,7 @@ class ListShape(Shape):
         if type(value) is not list:
             return []
         strays = self.item.strays
-        return [
-            (f"[]{'' if path[0] in '[(' else '.'}{path}", stray)
-            for item in value
-            for path, stray in strays(item)
-        ]
+        return [(joined("[]", path), stray) for item in value for path, stray in strays(item)]
 
     def mend(self, value: Any) -> Any:
         if not isinstance(value, list):
@@ -109,7 +108,9 @@ class MapShape(Shape):
     def strays(self, value: Any) -> list[Stray]:
         if type(value) is not dict:
             return []
-        return [(f"*.{path}", stray) for item in value.values() for path, stray in self.item.strays(item)]
+        return [
+            (joined("*", path), stray) for item in value.values() for path, stray in self.item.strays(item)
+        ]
 
     def mend(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -138,7 +139,7 @@ class ChoiceShape(Shape):
         found = chosen.strays(value)
         if found and self.tag_field is not None:
             tag = value[self.tag_field]
-            return [(f"({tag}).{path}", stray) for path, stray in found]
+            return [(joined(f"({tag})", path), stray) for path, stray in found]
         return found
 
     def mend(self, value: Any) -> Any:

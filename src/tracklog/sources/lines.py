@@ -10,8 +10,6 @@ Rules of this room
   5. No byte is lost: lines and their newlines, in order, are the input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -58,9 +56,19 @@ class Cutter:
                 return
             yield self._close(ended=True)
             start = end + 1
-        while (end := data.find(b"\n", start)) >= 0:
-            yield self._cut(data[start:end])
+        find, kept_bytes = data.find, self._kept_bytes
+        while (end := find(b"\n", start)) >= 0:
+            raw = data[start:end]
             start = end + 1
+            length = len(raw)
+            if length > kept_bytes or raw[:1] == b"\0":
+                self._hold(raw)
+                yield self._close(ended=True)
+                continue
+            line = Line(self._number, self._offset, length, raw)
+            self._number += 1
+            self._offset += length + 1
+            yield line
         if start < len(data):
             self._hold(data[start:])
 
@@ -73,16 +81,6 @@ class Cutter:
     def open_since(self) -> int:
         """The offset of the line that is not complete yet: where to go on reading later."""
         return self._offset
-
-    def _cut(self, raw: bytes) -> Line:
-        """A line that came in one piece."""
-        if len(raw) > self._kept_bytes or raw.startswith(b"\0"):
-            self._hold(raw)
-            return self._close(ended=True)
-        line = Line(self._number, self._offset, len(raw), raw)
-        self._offset += len(raw) + 1
-        self._number += 1
-        return line
 
     def _hold(self, part: bytes) -> None:
         if not self._held and not self._dropped:

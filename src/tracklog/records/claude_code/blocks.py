@@ -4,8 +4,6 @@ A block of unknown type, or of a known type in another shape, is an `UnknownPart
 Inputs of tools and results of server tools are free JSON and kept as bytes.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

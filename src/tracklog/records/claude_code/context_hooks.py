@@ -1,7 +1,5 @@
 """Attachments about hooks: since about 2.1.9x their runs are logged so."""
 
-from __future__ import annotations
-
 from msgspec import Raw, field
 
 from tracklog.records.claude_code.envelope import Attachment, Camel

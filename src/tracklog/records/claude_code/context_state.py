@@ -1,7 +1,5 @@
 """Attachments about the state of the session: model, date, modes, budgets, tasks."""
 
-from __future__ import annotations
-
 from msgspec import Raw, field
 
 from tracklog.records.claude_code.envelope import Attachment, Camel

@@ -4,8 +4,6 @@ Keys are camelCase on disk and renamed by rule; where the rule does not give the
 says it. Keys of API objects are snake_case on disk: those structs are plain `Named`.
 """
 
-from __future__ import annotations
-
 from msgspec import field
 
 from tracklog.records.base import Named, Record

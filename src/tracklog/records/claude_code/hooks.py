@@ -1,7 +1,5 @@
 """Hooks: what they are told on stdin, may answer on stdout, and how settings name them (docs/formats/claude_code.md#hooks)."""
 
-from __future__ import annotations
-
 from msgspec import Raw, field
 
 from tracklog.records.base import Named, Record

@@ -4,8 +4,6 @@ One API message spans several assistant records that share `message.id`: one per
 several blocks in some older files.
 """
 
-from __future__ import annotations
-
 from msgspec import Raw, field
 
 from tracklog.records.base import Named

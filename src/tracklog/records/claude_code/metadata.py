@@ -4,8 +4,6 @@ Clients append most of them again and again; the last one counts. Only SDK-writt
 these but `tool_result` (seen in one tool's files) is a node of the tree.
 """
 
-from __future__ import annotations
-
 from msgspec import Raw, field
 
 from tracklog.records.claude_code.blocks import Content

@@ -1,7 +1,5 @@
 """The `progress` records of 2.1.0 to about 2.1.8x (docs/formats/claude_code.md#progress)."""
 
-from __future__ import annotations
-
 from msgspec import Raw, field
 
 from tracklog.records.base import tag_of

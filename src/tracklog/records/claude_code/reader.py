@@ -1,7 +1,5 @@
 """Reads Claude Code's lines: one decoder for transcripts, one for each kind of file beside them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

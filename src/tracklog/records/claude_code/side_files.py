@@ -1,9 +1,8 @@
 """Claude Code's files beside the transcripts: sidecars, registry, prompt history, workflow journals."""
 
-from __future__ import annotations
-
 from msgspec import Raw, field
 
+from tracklog.records.base import utc
 from tracklog.records.claude_code.envelope import CamelRecord
 from tracklog.records.claude_code.messages import Usage
 
@@ -87,6 +86,10 @@ class HistoryLine(CamelRecord, kw_only=True):
     @property
     def kind(self) -> str:
         return "history"
+
+    @property
+    def at(self) -> str | None:
+        return utc(self.timestamp / 1000)
 
 
 class JournalLine(CamelRecord, tag_field="type"):

@@ -1,7 +1,5 @@
 """The `system` records, told apart by `subtype` (docs/formats/claude_code.md#system)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

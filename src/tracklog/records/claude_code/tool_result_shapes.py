@@ -1,7 +1,5 @@
 """The shapes of `toolUseResult`, one struct per form, and the table that says which tool writes which."""
 
-from __future__ import annotations
-
 import msgspec
 from msgspec import Raw, field
 

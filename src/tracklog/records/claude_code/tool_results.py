@@ -10,15 +10,13 @@ Rules of this room
   3. Without a name all shapes are tried.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec
 
 from tracklog.records.base import UnknownPart, opened
 from tracklog.records.claude_code.tool_result_shapes import SHAPES, Shapes
-from tracklog.records.shapes import Stray, shape_of
+from tracklog.records.shapes import Stray, joined, shape_of
 
 Reading = msgspec.Struct | UnknownPart | str | list[Any] | dict[str, Any] | None
 
@@ -45,7 +43,7 @@ def strays_of_tool_result(value: Any, tool: str | None) -> list[Stray]:
     struct, strays = _best_shape(value, tool)
     if struct is None:
         return [(f"toolUseResult({tool or '?'})", value)]
-    return [(f"toolUseResult({tool or struct.__name__}).{path}", stray) for path, stray in strays]
+    return [(joined(f"toolUseResult({tool or struct.__name__})", path), stray) for path, stray in strays]
 
 
 def _is_free(tool: str | None) -> bool:

@@ -6,8 +6,6 @@ Rules of this room
   3. `world_state` and `retained_context` are the client's memory of what it told the model: not conversation.
 """
 
-from __future__ import annotations
-
 from tracklog.records.base import Named, Record, UnknownPart, tag_of
 from tracklog.records.codex.events import EventPayload
 from tracklog.records.codex.items import Passthrough, ResponseItem

@@ -7,8 +7,6 @@ Rules of this room
   3. A `token_count` is not a request: it is repeated on rate limit updates and recomputed by compactions.
 """
 
-from __future__ import annotations
-
 from tracklog.records.base import Named
 from tracklog.records.codex.parts import (
     ErrorReport,

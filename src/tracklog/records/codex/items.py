@@ -10,8 +10,6 @@ Rules of this room
   3. Nothing on disk says whether a call went well: see the turn items and the end events.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

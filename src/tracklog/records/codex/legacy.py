@@ -4,11 +4,9 @@ Until mid-2025 a session was one JSON document (`{session, items}`). Until 0.31 
 envelope: a meta line, response items as they are, and `state` lines in between that mark what has been written.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
-from tracklog.records.base import Named, Record, UnknownPart
+from tracklog.records.base import Named, Record, UnknownPart, utc
 from tracklog.records.codex.items import ResponseItem
 from tracklog.records.codex.parts import NOTHING, Free, GitInfo
 
@@ -80,6 +78,10 @@ class HistoryLine(Record):
     @property
     def kind(self) -> str:
         return "history"
+
+    @property
+    def at(self) -> str | None:
+        return utc(self.ts)
 
     @property
     def ident(self) -> str | None:

@@ -7,8 +7,6 @@ Rules of this room
      data, not another shape.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from tracklog.records.base import Named

@@ -1,7 +1,5 @@
 """Reads Codex's lines: all generations of transcripts with one decoder, and the files beside them."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import msgspec
@@ -52,7 +50,7 @@ def is_codex(value: Value) -> bool:
     """Whether a parsed line, or a parsed document, looks like Codex's."""
     kind = value.get("type")
     if not isinstance(kind, str):
-        return _name_of_untyped(value) != "untyped"
+        return _name_of_untyped(value) != "untyped" or value.keys() >= {"session_id", "ts", "text"}
     if kind in _ENVELOPES:
         return isinstance(value.get("payload"), dict)
     return kind in _BARE and _is_own_item(value, kind)

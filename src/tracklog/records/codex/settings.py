@@ -7,8 +7,6 @@ Rules of this room
   3. Permission profiles are free: they are deep, they change with every release, and nothing here needs them.
 """
 
-from __future__ import annotations
-
 from tracklog.records.base import Named
 from tracklog.records.codex.parts import NOTHING, Free, GitInfo, Variant
 

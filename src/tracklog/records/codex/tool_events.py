@@ -3,8 +3,6 @@
 They say what response items do not: exit codes, success, durations. Later clients write turn items instead.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from tracklog.records.base import Named, tag_of

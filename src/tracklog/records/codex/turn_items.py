@@ -5,8 +5,6 @@ Rules of this room
   2. A path may be a `file://` address here. It is kept as it stands.
 """
 
-from __future__ import annotations
-
 from tracklog.records.base import Named, UnknownPart
 from tracklog.records.codex.items import Output
 from tracklog.records.codex.parts import (

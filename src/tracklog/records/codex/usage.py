@@ -4,8 +4,6 @@ A usage object nests: cached and written input tokens are part of the input, rea
 output, and the total is input plus output. Absent is not zero.
 """
 
-from __future__ import annotations
-
 from tracklog.records.base import Named
 
 

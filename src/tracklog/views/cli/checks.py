@@ -23,6 +23,17 @@ from tracklog.views.cli.printing import count, percent, size, tilde
 
 _WELL_READ = 0.999
 _SQLITE_NEEDED = (3, 40)
+_NO_LOGS_THERE = frozenset(
+    {
+        "symbolic link",
+        "FIFO",
+        "socket",
+        "character device",
+        "block device",
+        "another name of a file already found",
+        "the same log stands uncompressed beside it",
+    }
+)
 
 
 class Check(NamedTuple):
@@ -51,10 +62,10 @@ def all_checks(found: Found, survey: Survey, *, home: Path) -> list[Check]:
 
 
 def _homes(found: Found) -> Check:
-    where = ", ".join(dict.fromkeys(tilde(root.path) for root in found.roots)) or "no home of an agent"
+    where = ", ".join(dict.fromkeys(tilde(root.path) for root in found.roots))
     if not found.files:
         advice = "tracklog demo writes a sample home; --root DIR looks elsewhere"
-        return Check("homes", "warn", f"no logs in {where}", advice)
+        return Check("homes", "warn", f"no logs in {where}" if where else "no agent has a home here", advice)
     return Check("homes", "ok", f"{count(len(found.files), 'file')}, {size(found.bytes)} in {where}")
 
 
@@ -120,8 +131,11 @@ def _unread_files(refused: list[Skipped]) -> Check:
 def _left_alone(skipped: list[Skipped]) -> Check:
     if not skipped:
         return Check("skipped", "ok", "nothing")
-    reasons = ", ".join(sorted({one.why for one in skipped}))
-    return Check("skipped", "ok", f"{count(len(skipped), 'name')} ({reasons})", "tracklog places lists them")
+    reasons = sorted({one.why for one in skipped})
+    evidence = f"{count(len(skipped), 'name')} ({', '.join(reasons)})"
+    if _NO_LOGS_THERE.issuperset(reasons):
+        return Check("skipped", "ok", evidence)
+    return Check("skipped", "warn", evidence, "there may be logs: tracklog places lists the places")
 
 
 def _versions(survey: Survey) -> Iterator[Check]:

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from tracklog.pipeline.survey import Coverage
 from tracklog.views.cli.drawing import bar, line, painted, table
-from tracklog.views.cli.printing import count, percent, size
+from tracklog.views.cli.printing import count, percent, short, size
 
+_LONGEST_NAME = 60
 READINGS = ("read", "unknown", "broken")
 _COLOURS = dict(zip(READINGS, ("green", "yellow", "red"), strict=True))
 
@@ -124,7 +125,7 @@ def _with_what_was_not_read_first(group: list[Share]) -> list[Share]:
 def _row(share: Share, largest: int, of: int) -> tuple[str | Text, ...]:
     read = share.lines["read"]
     return (
-        share.name,
+        short(share.name, _LONGEST_NAME),
         _bar_of(share, largest),
         percent(share.all_lines, of),
         f"{share.all_lines:,}",

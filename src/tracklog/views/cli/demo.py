@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import click
 
 from tracklog.views.cli.choosing import find_logs, tracklog_home
-from tracklog.views.cli.glance import show_at_a_glance
+from tracklog.views.cli.glance import roots_for_the_shell, show_at_a_glance
 from tracklog.views.cli.options import home_option, json_option
 from tracklog.views.cli.printing import answer, answer_json, count, safe, size, tilde
 from tracklog.views.cli.sample import Sample, write_sample, write_sample_in
@@ -43,15 +42,9 @@ def show_sample(sample: Sample) -> None:
 
 def commands_for(sample: Sample) -> list[tuple[str, str]]:
     """Commands that work on the sample as they stand."""
-    homes = [_for_the_shell(root) for root in sample.roots]
-    roots = " ".join(f"--root {home}" for home in homes)
+    roots = roots_for_the_shell(sample.roots)
     return [
-        (f"tracklog doctor {roots}", "how much of it is understood"),
-        (f"tracklog records @last {roots}", "every line of the newest session"),
-        (f"tracklog verify {' '.join(homes)}", "proof that reading loses nothing"),
+        (f"tracklog doctor{roots}", "how much of it is understood"),
+        (f"tracklog records @last{roots}", "every line of the newest session"),
+        (f"tracklog verify{roots}", "proof that reading loses nothing"),
     ]
-
-
-def _for_the_shell(path: Path) -> str:
-    text = tilde(path)
-    return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)

@@ -14,7 +14,7 @@ from tracklog.views.cli.choosing import Found, find_logs, tracklog_home
 from tracklog.views.cli.drawing import Cell, line, painted, paragraphs, table
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.places import skipped_rows
-from tracklog.views.cli.printing import answer_json, count, tilde
+from tracklog.views.cli.printing import answer_json, count, short, tilde
 from tracklog.views.cli.progress import progress
 
 FOUND_SOMETHING = 1
@@ -114,7 +114,8 @@ def _show_strange(unknown: list[Strange], *, show_all: bool) -> None:
         line()
         line(painted("unknown", "bold"), "  kinds, and keys without a name in our records; all are kept")
     for strange in shown:
-        line(f"{strange.count:>7,}×  {strange.agent or 'unknown agent'}  {strange.kind}  {strange.key or ''}")
+        what = [strange.agent or "unknown agent", short(strange.kind, 60), strange.key or strange.why]
+        line(f"{strange.count:>7,}×  {'  '.join(what)}")
         table([(painted(tilde(strange.example), "dim"),)], "<", indent=10)
     if len(shown) < len(named):
         others = count(len(named) - len(shown), "other")

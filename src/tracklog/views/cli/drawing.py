@@ -14,7 +14,6 @@ from typing import IO
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from tracklog.views.cli.printing import in_colour, safe
@@ -45,14 +44,17 @@ def line(*parts: Cell) -> None:
 
 
 def paragraphs(rows: Sequence[Sequence[Cell]]) -> None:
-    """Rows whose last column may take several lines; nothing is cut."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(len(rows[0]) - 1):
-        grid.add_column(no_wrap=True)
-    grid.add_column(overflow="fold")
-    for row in rows:
-        grid.add_row(*map(cell, row))
-    console().print(grid)
+    """Rows whose last column may take several lines, below one another; nothing is cut."""
+    cells = [[cell(one) for one in row] for row in rows]
+    out = console()
+    widths = _natural_widths([row[:-1] for row in cells])
+    indent = sum(widths) + len(_GAP) * len(widths)
+    for *heads, body in cells:
+        head = Text(_GAP).join([*map(_left, heads, widths), Text()])
+        for part in body.wrap(out, max(out.width - indent, _LEAST)):
+            part.rstrip()
+            out.print(head + part, no_wrap=True)
+            head = Text(" " * indent)
 
 
 def table(rows: Sequence[Sequence[Cell]], sides: str, *, gives_way: int = -1, indent: int = 2) -> None:
@@ -86,10 +88,13 @@ def bar(parts: Sequence[tuple[int, str]], of: int, *, width: int = 20) -> Text:
     return drawn + Text("·" * (width - len(drawn)), "dim")
 
 
+def _natural_widths(cells: Sequence[Sequence[Text]]) -> list[int]:
+    return [max(cell_len(one.plain) for one in column) for column in zip(*cells, strict=True)]
+
+
 def _widths(cells: Sequence[Sequence[Text]], gives_way: int, indent: int) -> list[int]:
-    widths = [max(cell_len(row[n].plain) for row in cells) for n in range(len(cells[0]))] if cells else []
-    taken = indent + sum(widths) + len(_GAP) * (len(widths) - 1)
-    over = taken - console().width
+    widths = _natural_widths(cells)
+    over = indent + sum(widths) + len(_GAP) * (len(widths) - 1) - console().width
     if over > 0:
         widths[gives_way] = max(widths[gives_way] - over, _LEAST)
     return widths
@@ -99,8 +104,11 @@ def _fitted(text: Text, width: int, side: str) -> Text:
     missing = width - cell_len(text.plain)
     if missing < 0:
         return Text(_cut_in_the_middle(text.plain, width), text.style)
-    space = Text(" " * missing)
-    return space + text if side == ">" else text + space
+    return Text(" " * missing) + text if side == ">" else _left(text, width)
+
+
+def _left(text: Text, width: int) -> Text:
+    return text + Text(" " * (width - cell_len(text.plain)))
 
 
 def _cut_in_the_middle(text: str, width: int) -> str:

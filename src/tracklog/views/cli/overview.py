@@ -11,17 +11,10 @@ from tracklog.errors import UserError
 from tracklog.views.cli.choosing import find_logs, tracklog_home
 from tracklog.views.cli.demo import show_sample
 from tracklog.views.cli.doctor import survey_of
-from tracklog.views.cli.glance import newest, show_at_a_glance
+from tracklog.views.cli.glance import newest, roots_for_the_shell, show_at_a_glance
 from tracklog.views.cli.places import place_rows, show_nothing_found
 from tracklog.views.cli.printing import answer, answer_json, safe, talk, tilde
 from tracklog.views.cli.sample import write_sample_in
-
-_NEXT = [
-    ("tracklog doctor", "health of all logs, and what is unknown in them"),
-    ("tracklog records @last", "every line of the newest session"),
-    ("tracklog verify", "proof that reading loses nothing"),
-    ("tracklog --help", "all commands"),
-]
 
 
 def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None:
@@ -31,11 +24,21 @@ def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None
         rows = survey_of(newest(found)).coverage
         answer_json({"places": place_rows(found), "coverage": msgspec.to_builtins(rows)})
     elif found.files:
-        show_at_a_glance(found, _NEXT)
+        show_at_a_glance(found, _next_commands(roots))
     else:
         show_nothing_found(found, default=not roots)
         if not roots:
             _show_on_the_sample(home)
+
+
+def _next_commands(roots: Sequence[Path]) -> list[tuple[str, str]]:
+    given = roots_for_the_shell(roots)
+    return [
+        (f"tracklog doctor{given}", "health of all logs, and what is unknown in them"),
+        (f"tracklog records @last{given}", "every line of the newest session"),
+        (f"tracklog verify{given}", "proof that reading loses nothing"),
+        ("tracklog --help", "all commands"),
+    ]
 
 
 def _show_on_the_sample(home: Path | None) -> None:

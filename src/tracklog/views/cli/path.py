@@ -48,7 +48,7 @@ def path(
     found = find_logs(roots, agent=agent)
     matches = _of_project(resolve_session(session, found.files), cwd)
     if matches:
-        _answer(matches[0].path, agent=matches[0].agent, exists=True, as_json=as_json)
+        _answer(matches[0].path.absolute(), agent=matches[0].agent, exists=True, as_json=as_json)
     elif cwd is not None and agent != "codex" and _WHOLE_ID.fullmatch(session):
         expected = transcript_path(session, cwd, root=_claude_home(found))
         _answer(expected, agent="claude", exists=False, as_json=as_json)

@@ -82,6 +82,7 @@ def show_nothing_found(found: Found, *, default: bool) -> None:
     if default and not found.roots:
         config = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
         answer(f"  looked for ~/.claude, {safe(tilde(config))}/claude and ~/.codex: none exists")
+    show_skipped([one for one in found.skipped if one.path not in {root.path for root in found.roots}])
     answer("")
     answer("Logs elsewhere?  tracklog places --root DIR")
     answer("                 or set CLAUDE_CONFIG_DIR and CODEX_HOME, as for the agents")

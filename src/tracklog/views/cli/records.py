@@ -59,7 +59,7 @@ def records(
     log = _log_named(file, roots)
     show = _as_json if as_json else _as_text()
     if not as_json and sys.stdout.isatty():
-        answer(click.style(_HEAD, dim=True) if in_colour(sys.stdout) else _HEAD)
+        _show_head()
     try:
         for piece, strays in _pieces(log, extra=extra):
             if reading in (None, piece.reading) and kind in (None, piece.record.kind):
@@ -110,13 +110,18 @@ def _row(piece: Piece, strays: Row | None, *, raw: bool) -> Row:
     return row
 
 
+def _show_head() -> None:
+    head = _HEAD[: _terminal_width()]
+    answer(click.style(head, dim=True) if in_colour(sys.stdout) else head)
+
+
 def _as_json(row: Row) -> str:
     return json.dumps(row)
 
 
 def _as_text() -> Callable[[Row], str]:
     coloured = in_colour(sys.stdout)
-    width = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else None
+    width = _terminal_width()
 
     def show(row: Row) -> str:
         place = f"{row['line']:>6}  {row['length']:>8}  "
@@ -129,11 +134,15 @@ def _as_text() -> Callable[[Row], str]:
     return show
 
 
+def _terminal_width() -> int | None:
+    return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else None
+
+
 def _details(row: Row) -> str:
     at = (row["at"] or "")[:19].replace("T", " ")
-    parts = [row["why"], "(recovered)" if row["recovered"] else None, row["id"]]
+    parts = [at, row["why"], "(recovered)" if row["recovered"] else None, row["id"]]
     parts += [f"{key}={json.dumps(value)}" for key, value in row.get("extra", {}).items()]
-    return f"{safe(at):<19}  " + "  ".join(safe(part) for part in [*parts, row.get("raw")] if part)
+    return "  ".join(safe(part) for part in [*parts, row.get("raw")] if part)
 
 
 def _showable(strays: Row) -> Row:

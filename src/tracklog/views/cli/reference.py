@@ -31,6 +31,25 @@ files. `--root DIR` replaces the agents' homes.
 
 Broken lines in logs change the exit code of `verify` only. For completion of commands and options in bash:
 `eval "$(_TRACKLOG_COMPLETE=bash_source tracklog)"`; `zsh_source` and `fish_source` do the same for those shells.
+
+## What `--json` prints
+
+Fields may be added; none is renamed or dropped without a new `schema_version`. Times are ISO 8601, as the log says them.
+
+| command | document |
+|---|---|
+| `tracklog` | `places` as below, `coverage` as below, of the newest logs |
+| `places` | `places`: `agent, path, kind, files, bytes`; `skipped`: `path, why` |
+| `path` | `path, agent, exists` |
+| `records` | lines of `line, offset, length, reading, kind, at, id, why, recovered`; with `--extra` also `extra`, with `--raw` also `raw` |
+| `verify` | `identical`; `files`: `path, bytes, sha256, lines, pieces, read, unknown, broken, recovered, identical`; `skipped`: `path, why` |
+| `doctor` | `checks`: `name, state, evidence, advice`; `coverage`: `agent, version, kind, lines, bytes, reading`; `unknown`: `agent, kind, key, count, example, why`; `broken`: the first places; `skipped`: `path, why` |
+| `demo` | `path, files, bytes, roots` |
+
+`agent` is `claude`, `codex`, or null for files of agents that we do not know. `reading` is `read`, `unknown` or
+`broken`, and `pieces = read + unknown + broken`. `state` is `ok`, `warn` or `fail`. Of a `.zst` file `bytes` and
+`sha256` are those of the stored file, `lines` those of its contents. `identical` is about bytes alone; a log that is
+there but cannot be read to its end spoils it, and what is no regular file does not.
 """
 
 

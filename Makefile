@@ -1,0 +1,76 @@
+# Everything a newcomer needs: `make run`, `make test`. Needs Python 3.11+, make and git; sets up the rest itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+PYTEST := $(BIN)/python -m pytest
+FUZZ_SECONDS ?= 60
+
+.PHONY: all run test check format lint types rooms docs unit lab lab-latest lab-clients corpus bench golden fuzz clean help
+
+all: format check unit ## format, lint, types, rooms, tests, docs fresh
+
+help: ## what there is to make
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("tracklog needs Python 3.11 or newer; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $@
+
+run: $(READY) ## tracklog on your own logs (on the shipped demo if there are none)
+	$(BIN)/tracklog
+
+test: $(READY) lab-clients lint types unit ## everything: lint, types, all tests
+
+check: lint types docs
+
+format: $(READY)
+	$(BIN)/ruff format --quiet .
+	$(BIN)/ruff check --quiet --fix-only .
+
+lint: $(READY)
+	$(BIN)/ruff format --check --quiet . || { echo "not formatted: run make format" >&2; exit 1; }
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+rooms: $(READY)
+	$(PYTEST) -q tests/test_rooms.py
+
+docs: $(READY) ## documents that are generated or checked against the code
+	$(PYTEST) -q tests/test_docs.py
+
+unit: $(READY)
+	$(PYTEST) -n 2 --dist loadgroup
+
+lab-clients: $(READY) # the newest clients, if they can be had; under CI the tests fail without them
+	$(BIN)/python -m tests.lab.clients install newest --optional
+
+lab: $(READY) ## the lab with every client version
+	$(BIN)/python -m tests.lab.clients install all
+	TRACKLOG_LAB_VERSIONS=all $(PYTEST) -n 2 --dist loadgroup tests/lab
+
+lab-latest: $(READY) ## what the newest client releases bring
+	$(BIN)/python -m tests.lab.latest
+
+corpus: $(READY) ## verify and survey a folder of logs: make corpus DIR=…
+	@test -n "$(DIR)" || { echo "say which folder: make corpus DIR=…" >&2; exit 2; }
+	$(BIN)/tracklog verify "$(DIR)" || true
+	$(BIN)/tracklog doctor --root "$(DIR)"
+
+bench: $(READY) ## how fast reading is, against a bare json.loads loop
+	$(BIN)/python -m bench.read
+
+golden: $(READY) ## rewrite golden files and generated documents; review the difference
+	$(BIN)/python -m tests.golden.rewrite
+	git diff --stat -- docs tests/golden
+
+fuzz: $(READY) ## hostile bytes for FUZZ_SECONDS (60)
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
+clean:
+	rm -rf $(VENV) .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,153 @@
+"""Runs the real command in a process of its own, with a home of its own; writes small homes for it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tracklog as package
+
+ONE = "11111111-aaaa-4aaa-8aaa-111111111111"
+TWO = "22222222-bbbb-4bbb-8bbb-222222222222"
+SOURCE = Path(package.__file__).parents[1]
+TIME_LIMIT_S = 60
+
+
+class Answer(NamedTuple):
+    """How a command ended: its exit code, and what it printed where."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one document on stdout."""
+        return json.loads(self.out)
+
+    @property
+    def rows(self) -> list[Any]:
+        """The documents on stdout, one per line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Everything that the command may know of this machine."""
+    known = {"PATH": os.defpath, "HOME": str(home), "PYTHONPATH": str(SOURCE), "LANG": "C.UTF-8"}
+    return {**known, **(more or {})}
+
+
+def command(*arguments: str | Path) -> list[str]:
+    """The words that start it."""
+    return [sys.executable, "-m", "tracklog", *map(str, arguments)]
+
+
+def tracklog(
+    *arguments: str | Path, home: Path, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Answer:
+    """Runs `tracklog` to its end."""
+    done = subprocess.run(
+        command(*arguments),
+        env=environment(home, env),
+        cwd=cwd or home,
+        capture_output=True,
+        timeout=TIME_LIMIT_S,
+        stdin=subprocess.DEVNULL,
+    )
+    return Answer(done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode())
+
+
+def on_a_terminal(
+    *arguments: str | Path, home: Path, columns: int = 80, env: Mapping[str, str] | None = None
+) -> str:
+    """What a terminal of this width gets to see, stdout and stderr together."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    known = environment(home, {"TERM": "xterm-256color", **(env or {})})
+    with subprocess.Popen(
+        command(*arguments), env=known, cwd=home, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as started:
+        os.close(theirs)
+        shown = _all_of(ours)
+        started.wait(TIME_LIMIT_S)
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def _all_of(descriptor: int) -> bytes:
+    shown = b""
+    while True:
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:  # how Linux says that the other end is closed
+            return shown
+        if not part:
+            return shown
+        shown += part
+
+
+def user_line(text: str = "hi", *, uuid: str = "u-1", version: str = "2.1.100", **more: Any) -> bytes:
+    """A prompt as Claude Code writes it, with its newline."""
+    line = {
+        "parentUuid": None,
+        "isSidechain": False,
+        "userType": "external",
+        "cwd": "/home/dev/project",
+        "sessionId": ONE,
+        "version": version,
+        "type": "user",
+        "message": {"role": "user", "content": text},
+        "uuid": uuid,
+        "timestamp": "2026-03-01T17:24:42.000Z",
+        **more,
+    }
+    return json.dumps(line).encode() + b"\n"
+
+
+def codex_lines(version: str = "0.98.0") -> bytes:
+    """The beginning of a rollout as Codex writes it: two lines."""
+    meta = {
+        "id": TWO,
+        "timestamp": "2026-03-01T17:24:42Z",
+        "cwd": "/home/dev/project",
+        "cli_version": version,
+    }
+    said = {"type": "user_message", "message": "hi"}
+    lines = [
+        {"timestamp": "2026-03-01T17:24:42.000Z", "type": "session_meta", "payload": meta},
+        {"timestamp": "2026-03-01T17:24:43.000Z", "type": "event_msg", "payload": said},
+    ]
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Writes a file with the folders it needs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def transcript_in(home: Path, name: str = f"{ONE}.jsonl") -> Path:
+    """Where Claude Code would keep this file in the one project of `home`."""
+    return home / ".claude" / "projects" / "-home-dev-project" / name
+
+
+def rollout_in(home: Path) -> Path:
+    """Where Codex would keep the session TWO."""
+    return home / ".codex" / "sessions" / "2026" / "03" / "01" / f"rollout-2026-03-01T17-24-42-{TWO}.jsonl"
+
+
+def both_agents(home: Path) -> Path:
+    """A home with one session of each agent: one line of Claude Code, two of Codex."""
+    write(transcript_in(home), user_line())
+    write(rollout_in(home), codex_lines())
+    return home

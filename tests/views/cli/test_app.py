@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .command import (
+    both_agents,
+    command,
+    environment,
+    on_a_terminal,
+    tracklog,
+    transcript_in,
+    user_line,
+    write,
+)
+
+HEAVY = ("msgspec", "rich", "zstandard", "platformdirs", "tracklog.records", "tracklog.pipeline")
+
+
+def loaded_by(*arguments: str | Path, home: Path) -> set[str]:
+    """The heavy modules that a run of the command imports."""
+    code = (
+        "import json, sys\n"
+        "from tracklog.views.cli.app import run\n"
+        f"run({[str(one) for one in arguments]!r})\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(home), capture_output=True, check=True, timeout=60
+    )
+    modules = json.loads(done.stderr.splitlines()[-1])
+    return {heavy for heavy in HEAVY for name in modules if name == heavy or name.startswith(f"{heavy}.")}
+
+
+def test_help_names_every_command_and_loads_none_of_them(tmp_path: Path) -> None:
+    answer = tracklog("--help", home=tmp_path)
+    assert (answer.code, answer.err) == (0, "")
+    for name in ("places", "path", "records", "verify", "doctor", "demo"):
+        assert f"\n  {name} " in answer.out
+    assert loaded_by("--help", home=tmp_path) == set()
+
+
+def test_places_and_path_open_no_log_of_a_home_and_load_no_reader(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    assert loaded_by("path", "@last", home=tmp_path) == set()
+    assert loaded_by("places", "--json", home=tmp_path) == set()
+
+
+def test_the_version_is_the_package_s(tmp_path: Path) -> None:
+    assert tracklog("--version", home=tmp_path) == (0, "tracklog 0.1.0\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nonsense"], "tracklog: No such command 'nonsense'. Try 'tracklog --help'.\n"),
+        (["path"], "tracklog: Missing argument 'SESSION'. Try 'tracklog path --help'.\n"),
+        (["verify", "absent"], "tracklog: absent does not exist: name a log, or a folder of logs\n"),
+        (
+            ["verify", "a\x1b[31m\nb"],
+            "tracklog: a\\x1b[31m\\nb does not exist: name a log, or a folder of logs\n",
+        ),
+    ],
+)
+def test_wrong_use_is_one_line_on_stderr_and_exit_2(tmp_path: Path, arguments: list[str], said: str) -> None:
+    assert tracklog(*arguments, home=tmp_path) == (2, "", said)
+
+
+def test_options_before_a_command_are_its_defaults(tmp_path: Path) -> None:
+    both_agents(tmp_path / "there")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    before = tracklog("--json", "--root", tmp_path / "there" / ".codex", "places", home=empty)
+    behind = tracklog("places", "--json", "--root", tmp_path / "there" / ".codex", home=empty)
+    assert before == behind
+    assert [place["agent"] for place in before.json["places"]] == ["codex"]
+    nearer = tracklog(
+        "--root", empty, "places", "--json", "--root", tmp_path / "there" / ".codex", home=empty
+    )
+    assert nearer == before
+
+
+def test_a_reader_that_closes_the_pipe_ends_the_command_in_silence(tmp_path: Path) -> None:
+    log = write(transcript_in(tmp_path), user_line() * 20_000)
+    with subprocess.Popen(
+        command("records", log), env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        assert started.stdout
+        assert started.stderr
+        first = started.stdout.readline()
+        started.stdout.close()
+        assert (first.split()[:3], started.wait(60), started.stderr.read()) == (
+            [b"1", b"287", b"read"],
+            0,
+            b"",
+        )
+
+
+def test_an_interrupt_ends_with_130_and_one_line(tmp_path: Path) -> None:
+    log = write(transcript_in(tmp_path), user_line() * 50_000)
+    with subprocess.Popen(
+        command("records", log), env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        assert started.stdout
+        started.stdout.readline()  # it has begun, and now waits for us to read on
+        os.kill(started.pid, signal.SIGINT)
+        _, said = started.communicate(timeout=60)
+        assert (started.returncode, said) == (130, b"tracklog: interrupted\n")
+
+
+def test_a_terminal_without_utf_8_gets_escapes_in_place_of_an_error(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    answer = tracklog("doctor", home=tmp_path, env={"PYTHONIOENCODING": "ascii"})
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("\\u2713  homes")
+
+
+def test_colour_is_on_the_terminal_unless_no_color_says_otherwise(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    assert "\x1b[" in on_a_terminal("doctor", home=tmp_path)
+    assert "\x1b" not in on_a_terminal("doctor", home=tmp_path, env={"NO_COLOR": "1"})
+    assert "\x1b" not in tracklog("doctor", home=tmp_path).out
+
+
+@pytest.mark.parametrize("words", ["doctor", "verify", "places", "records @last", "demo", ""])
+def test_no_line_is_wider_than_a_terminal_of_80_columns(tmp_path: Path, words: str) -> None:
+    both_agents(tmp_path)
+    write(
+        transcript_in(tmp_path, "log-" + "x" * 150 + ".jsonl"),
+        user_line(strange=1) + b'{"type":"' + b"k" * 99 + b'"}\n',
+    )
+    shown = on_a_terminal(*words.split(), home=tmp_path, env={"NO_COLOR": "1"})
+    commands = ("  tracklog ", "The sample home is in")  # never broken: they are there to be copied
+    assert [line for line in shown.splitlines() if len(line) > 80 and not line.startswith(commands)] == []
+
+
+def test_a_shell_can_complete_the_names_of_commands(tmp_path: Path) -> None:
+    env = {"_TRACKLOG_COMPLETE": "bash_complete", "COMP_WORDS": "tracklog pl", "COMP_CWORD": "1"}
+    assert tracklog(home=tmp_path, env=env).out == "plain,places\n"

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .command import Answer, both_agents, rollout_in, tracklog, transcript_in, user_line, write
+
+BROKEN = b"not json\n"
+
+
+def states(answer: Answer) -> dict[str, str]:
+    return {check["name"]: check["state"] for check in answer.json["checks"]}
+
+
+def row(agent: str, version: str, kind: str, n_bytes: int, **more: Any) -> dict[str, Any]:
+    rest = {"lines": 1, "reading": "read", **more}
+    return {"agent": agent, "version": version, "kind": kind, "bytes": n_bytes, **rest}
+
+
+def test_a_healthy_home_gives_checks_coverage_and_nothing_unknown(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    assert (answer.code, answer.err) == (0, "")
+    document = answer.json
+    checks = document.pop("checks")
+    meta, said = (len(line) for line in rollout_in(tmp_path).read_bytes().splitlines())
+    assert document == {
+        "schema_version": 1,
+        "coverage": [
+            row("claude", "2.1.100", "user", 287),
+            row("codex", "0.98.0", "event_msg/user_message", said),
+            row("codex", "0.98.0", "session_meta", meta),
+        ],
+        "unknown": [],
+        "broken": [],
+        "skipped": [],
+    }
+    assert [(check["name"], check["state"], check["evidence"], check["advice"]) for check in checks] == [
+        ("homes", "ok", "2 files, 620 bytes in ~/.claude, ~/.codex", ""),
+        ("reading claude", "ok", "100 % of 1 line, 100 % of 287 bytes understood", ""),
+        ("reading codex", "ok", f"100 % of 2 lines, 100 % of {meta + said} bytes understood", ""),
+        ("unknown kinds", "ok", "none", ""),
+        ("unnamed keys", "ok", "none", ""),
+        ("broken lines", "ok", "none", ""),
+        ("unreadable files", "ok", "none", ""),
+        ("skipped", "ok", "nothing", ""),
+        ("versions claude", "ok", "newest seen 2.1.100, of 1 version", ""),
+        ("versions codex", "ok", "newest seen 0.98.0, of 1 version", ""),
+        ("sqlite", "ok", f"{sqlite3.sqlite_version} with full-text search", ""),
+        ("tracklog home", "ok", "~/.local/share/tracklog is not there yet", ""),
+    ]
+
+
+def test_unknown_kinds_unnamed_keys_and_broken_lines_are_named_and_never_change_the_exit_code(
+    tmp_path: Path,
+) -> None:
+    log = write(
+        transcript_in(tmp_path), user_line(mood=1) + b'{"type":"hologram"}\n' + BROKEN + user_line()[:9]
+    )
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.json["broken"] == [f"{log}:3", f"{log}:4"]
+    unknown = [
+        {key: one[key] for key in ("agent", "kind", "key", "count", "example")}
+        for one in answer.json["unknown"]
+    ]
+    assert unknown == [
+        {"agent": "claude", "kind": "hologram", "key": None, "count": 1, "example": f"{log}:2"},
+        {"agent": "claude", "kind": "user", "key": "mood", "count": 1, "example": f"{log}:1"},
+    ]
+    assert {name for name, state in states(answer).items() if state == "warn"} == {
+        "reading claude",
+        "unknown kinds",
+        "unnamed keys",
+        "broken lines",
+    }
+
+
+def test_lines_of_unknown_agents_are_counted_apart(tmp_path: Path) -> None:
+    write(tmp_path / "logs/a.jsonl", b'{"type":"strange"}\n')
+    write(tmp_path / "logs/b.jsonl", user_line())
+    answer = tracklog("doctor", "--json", "--root", tmp_path / "logs", home=tmp_path)
+    seen = states(answer)
+    assert (seen["unknown agents"], seen["reading claude"], seen["unknown kinds"]) == ("warn", "ok", "ok")
+    assert [one["agent"] for one in answer.json["unknown"]] == [None]
+
+
+def test_newest_is_the_highest_version_and_not_the_last_in_the_alphabet(tmp_path: Path) -> None:
+    versions = ("2.1.9", "2.1.100", "2.0.30", "nonsense")
+    write(transcript_in(tmp_path), b"".join(user_line(version=version) for version in versions))
+    checks = {
+        check["name"]: check["evidence"]
+        for check in tracklog("doctor", "--json", home=tmp_path).json["checks"]
+    }
+    assert checks["versions claude"] == "newest seen 2.1.100, of 4 versions"
+
+
+@pytest.mark.parametrize(
+    ("mode", "state", "code"), [(0o700, "ok", 0), (0o755, "warn", 0), (0o777, "fail", 1)]
+)
+def test_a_tracklog_home_that_others_may_write_to_fails(
+    tmp_path: Path, mode: int, state: str, code: int
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    own.chmod(mode)
+    answer = tracklog("doctor", "--json", home=tmp_path, env={"TRACKLOG_HOME": str(own)})
+    assert (answer.code, states(answer)["tracklog home"]) == (code, state)
+    assert tracklog("doctor", "--home", own, home=tmp_path).code == code
+
+
+def test_a_tracklog_home_that_is_no_folder_fails(tmp_path: Path) -> None:
+    write(tmp_path / "own", b"")
+    answer = tracklog("doctor", "--json", "--home", tmp_path / "own", home=tmp_path)
+    assert (answer.code, states(answer)["tracklog home"]) == (1, "fail")
+
+
+def test_no_logs_is_a_warning_that_says_what_to_do(tmp_path: Path) -> None:
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    assert (answer.code, answer.json["coverage"]) == (0, [])
+    assert answer.json["checks"][0] == {
+        "name": "homes",
+        "state": "warn",
+        "evidence": "no agent has a home here",
+        "advice": "tracklog demo writes a sample home; --root DIR looks elsewhere",
+    }
+    assert tracklog("doctor", home=tmp_path).out.startswith("!  homes ")
+
+
+def test_skipped_names_are_fine_unless_there_may_be_logs_behind_them(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    os.mkfifo(transcript_in(tmp_path, "pipe"))
+    transcript_in(tmp_path, "link").symlink_to(".")
+    skipped = tracklog("doctor", "--json", home=tmp_path).json["checks"][7]
+    assert skipped == {
+        "name": "skipped",
+        "state": "ok",
+        "evidence": "2 names (FIFO, symbolic link)",
+        "advice": "",
+    }
+    gone = tracklog("doctor", "--json", "--root", tmp_path / "gone", home=tmp_path)
+    assert states(gone)["skipped"] == "warn"
+
+
+def test_people_see_marks_advice_bars_and_places(tmp_path: Path) -> None:
+    log = write(transcript_in(tmp_path), user_line(mood=1) * 3 + b'{"type":"hologram"}\n')
+    os.mkfifo(transcript_in(tmp_path, "pipe"))
+    out = tracklog("doctor", home=tmp_path).out.splitlines()
+    place = f"~/{log.relative_to(tmp_path)}"
+    assert out[1:7] == [
+        "!  reading claude    75.00 % of 4 lines, 97.91 % of 913 bytes understood",
+        "                     → below 99.9 %: a newer client than this tracklog? see what is unknown or broken below",
+        "!  unknown kinds     1 kind in 1 line",
+        "                     → tracklog records FILE --reading unknown shows them",
+        "!  unnamed keys      1 key, seen 3 times",
+        "                     → kept with their line; tracklog records FILE --extra shows them",
+    ]
+    assert out[out.index("") :] == [
+        "",
+        "claude  4 lines, 913 bytes, 75.00 % read",
+        "  user      ██████████████  75.00 %  3  894 bytes",
+        "  hologram  █████·········  25.00 %  1   19 bytes  0 % read",
+        "",
+        "unknown  kinds, and keys without a name in our records; all are kept",
+        "      3×  claude  user  mood",
+        f"          {place}:1",
+        "      1×  claude  hologram  unknown type",
+        f"          {place}:4",
+        "",
+        "to look at  reading claude, unknown kinds, unnamed keys: what to do stands above, behind →",
+    ]
+
+
+def test_bars_can_stand_for_versions_newest_first(tmp_path: Path) -> None:
+    lines = [user_line(version=version) for version in ("2.1.9", "2.1.9", "2.1.100")]
+    write(transcript_in(tmp_path), b"".join(lines))
+    out = tracklog("doctor", "--by", "version", home=tmp_path).out.splitlines()
+    assert out[out.index("") : -2] == [
+        "",
+        "claude  3 lines, 857 bytes, 100 % read",
+        "  2.1.100  ███████·······  33.33 %  1  287 bytes",
+        "  2.1.9    ██████████████  66.66 %  2  570 bytes",
+    ]
+    assert out[-1] == "all is well  nothing is unknown, broken or unreadable"
+
+
+def test_of_many_kinds_the_first_are_shown_and_all_on_demand(tmp_path: Path) -> None:
+    write(transcript_in(tmp_path), user_line() + b"".join(b'{"type":"kind%d"}\n' % n for n in range(50)))
+    short, whole = (tracklog("doctor", *more, home=tmp_path).out for more in ([], ["--all"]))
+    assert "… 39 more kinds with 39 lines, 2.56 % read: --all lists them" in short
+    assert "… and 30 others: --all or --json lists them" in short
+    assert [f"  kind{n} " in whole for n in range(50)] == [True] * 50

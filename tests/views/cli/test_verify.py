@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import zstandard
+
+from .command import both_agents, codex_lines, rollout_in, tracklog, transcript_in, user_line, write
+
+
+def proof(path: Path, *, lines: int, **more: int) -> dict[str, object]:
+    """What `verify` says of a log that came back whole."""
+    stored = path.read_bytes()
+    counts = {
+        "lines": lines,
+        "pieces": lines,
+        "read": lines,
+        "unknown": 0,
+        "broken": 0,
+        "recovered": 0,
+        **more,
+    }
+    digest = hashlib.sha256(stored).hexdigest()
+    return {"path": str(path), "bytes": len(stored), "sha256": digest, **counts, "identical": True}
+
+
+def test_all_logs_in_their_usual_places_are_proved(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    answer = tracklog("verify", "--json", home=tmp_path)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.json == {
+        "schema_version": 1,
+        "identical": True,
+        "files": [proof(transcript_in(tmp_path), lines=1), proof(rollout_in(tmp_path), lines=2)],
+        "skipped": [],
+    }
+
+
+def test_files_and_folders_can_be_named_and_each_file_is_proved_once(tmp_path: Path) -> None:
+    one = write(tmp_path / "logs/one.jsonl", user_line())
+    two = write(tmp_path / "two.jsonl", codex_lines())
+    answer = tracklog("verify", "--json", two, tmp_path / "logs", one, home=tmp_path)
+    assert answer.json["files"] == [proof(one, lines=1), proof(two, lines=2)]
+
+
+def test_of_a_compressed_log_bytes_and_hash_are_those_of_the_stored_file(tmp_path: Path) -> None:
+    log = write(tmp_path / "log.jsonl.zst", zstandard.compress(codex_lines()))
+    answer = tracklog("verify", "--json", log, home=tmp_path)
+    assert (answer.code, answer.json["files"]) == (0, [proof(log, lines=2)])
+
+
+def test_broken_lines_leave_it_identical_and_make_it_exit_1(tmp_path: Path) -> None:
+    log = write(transcript_in(tmp_path), user_line()[:50] + user_line() + b"not json")
+    answer = tracklog("verify", "--json", home=tmp_path)
+    assert answer.code == 1
+    assert answer.json == {
+        "schema_version": 1,
+        "identical": True,
+        "files": [proof(log, lines=2, pieces=3, read=1, broken=2, recovered=1)],
+        "skipped": [],
+    }
+
+
+def test_unknown_lines_are_no_reason_to_exit_1(tmp_path: Path) -> None:
+    log = write(transcript_in(tmp_path), b'{"type":"hologram"}\n')
+    answer = tracklog("verify", "--json", home=tmp_path)
+    assert (answer.code, answer.json["files"]) == (0, [proof(log, lines=1, read=0, unknown=1)])
+
+
+def test_what_is_no_regular_file_is_skipped_and_spoils_nothing(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    os.mkfifo(transcript_in(tmp_path, "pipe.jsonl"))
+    transcript_in(tmp_path, "ring").symlink_to(".")
+    answer = tracklog("verify", "--json", home=tmp_path)
+    assert (answer.code, answer.json["identical"], len(answer.json["files"])) == (0, True, 2)
+    assert answer.json["skipped"] == [
+        {"path": str(transcript_in(tmp_path, "pipe.jsonl")), "why": "FIFO"},
+        {"path": str(transcript_in(tmp_path, "ring")), "why": "symbolic link"},
+    ]
+
+
+def test_a_log_that_cannot_be_read_to_its_end_is_not_proved(tmp_path: Path) -> None:
+    packed = zstandard.compress(codex_lines() * 100)
+    log = write(tmp_path / "log.jsonl.zst", packed[: len(packed) - 8])
+    answer = tracklog("verify", "--json", log, home=tmp_path)
+    assert (answer.code, answer.json["identical"], answer.json["files"]) == (1, False, [])
+    assert [one["path"] for one in answer.json["skipped"]] == [str(log)]
+    assert (
+        "✗ 0 files identical, 1 file could not be read to the end\n"
+        in tracklog("verify", log, home=tmp_path).out
+    )
+
+
+def test_people_see_the_verdict_the_counts_and_the_files_that_are_not_plain(tmp_path: Path) -> None:
+    write(transcript_in(tmp_path), user_line() + b"not json\n")
+    write(rollout_in(tmp_path), codex_lines())
+    verdict, counts, readings, *rest = tracklog("verify", home=tmp_path).out.splitlines()
+    assert verdict == "✓ 2 files identical, byte by byte"
+    assert counts.startswith("  4 lines, 629 bytes in ")
+    assert readings == "  3 read, 0 unknown, 1 broken (0 records recovered)"
+    assert rest == [
+        "",
+        "  unknown  broken  recovered  of lines  file",
+        f"        0       1          0         2  ~/{transcript_in(tmp_path).relative_to(tmp_path)}",
+    ]
+
+
+def test_where_there_are_no_logs_there_is_nothing_to_object_to(tmp_path: Path) -> None:
+    answer = tracklog("verify", home=tmp_path)
+    assert (answer.code, answer.out.splitlines()[0]) == (0, "No logs found.")
+    empty = {"schema_version": 1, "identical": True, "files": [], "skipped": []}
+    assert tracklog("verify", "--json", home=tmp_path).json == empty
