@@ -12,7 +12,7 @@ import pytest
 from tracklog.records import claude_code, codex
 from tracklog.records.base import UnknownPart
 from tracklog.records.claude_code.messages import Todo
-from tracklog.records.claude_code.tool_result_shapes import Hunk
+from tracklog.records.claude_code.outputs_work import Hunk
 from tracklog.records.claude_code.tool_results import read_tool_result
 from tracklog.sources.lines import Line
 

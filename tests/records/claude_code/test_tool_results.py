@@ -8,13 +8,8 @@ from typing import Any
 from msgspec import Raw
 
 from tracklog.records.base import UnknownPart
-from tracklog.records.claude_code.tool_result_shapes import (
-    BashOutput,
-    EditOutput,
-    GrepOutput,
-    Hunk,
-    TeammateOutput,
-)
+from tracklog.records.claude_code.outputs_agents import TeammateOutput
+from tracklog.records.claude_code.outputs_work import BashOutput, EditOutput, GrepOutput, Hunk
 from tracklog.records.claude_code.tool_results import read_tool_result, strays_of_tool_result
 
 HUNK = {
