@@ -164,11 +164,17 @@ def person_text(request: Json) -> str:
 
 
 def learned(request: Json) -> dict[str, str]:
-    """The ids a model would have read in this request: of the last background task, of the last subagent."""
+    """What a model would have read in this request: the last background task, the last subagent, the plan's file."""
     told = json.dumps(request.get("messages", []))
-    tasks = re.findall(r"background with ID: (\w+)", told)
-    agents = re.findall(r"agentId: (\w+)", told)
-    return {"task": tasks[-1] if tasks else "none", "agent": agents[-1] if agents else "none"}
+    return {
+        "task": _last(r"background with ID: (\w+)", told),
+        "agent": _last(r"agentId: (\w+)", told),
+        "plan": _last(r"([\w./-]+/plans/[\w-]+\.md)", told),
+    }
+
+
+def _last(pattern: str, text: str) -> str:
+    return next(reversed(re.findall(pattern, text)), "none")
 
 
 def aside_of(request: Json, text: str) -> tuple[str, Reply | None]:

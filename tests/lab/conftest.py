@@ -1,7 +1,8 @@
 """Plays scenarios with real clients for the tests that ask for them: each once, two at a time.
 
 A test that takes `lab_run` is run for every release and scenario (or those its `lab_of` marker names). By default
-the releases are the newest ones; `TRACKLOG_LAB_VERSIONS=all` adds the pinned ones. A client that cannot be had
+the releases are the newest ones, without the sittings before a screen; `TRACKLOG_LAB_VERSIONS=all` adds those and
+the pinned releases. A client that cannot be had
 skips its tests with the reason, and fails them where `CI=true`: there the lab is not optional.
 """
 
@@ -46,9 +47,10 @@ class Casting:
 
 def castings() -> list[Casting]:
     """Every pair of release and scenario that this run is about."""
-    pinned = PINNED if os.environ.get("TRACKLOG_LAB_VERSIONS") == "all" else {}
-    releases = [(agent, release) for agent in STORIES for release in (*pinned.get(agent, ()), NEWEST)]
-    return [Casting(a, r, s) for a, r in releases for s in STORIES[a] if _can_play(r, s)]
+    everything = os.environ.get("TRACKLOG_LAB_VERSIONS") == "all"
+    releases = [(a, r) for a in STORIES for r in (*(PINNED[a] if everything else ()), NEWEST)]
+    played = [Casting(a, r, s) for a, r in releases for s in STORIES[a] if _can_play(r, s)]
+    return [c for c in played if everything or not c.scenario.in_terminal]
 
 
 def _can_play(release: str, scenario: Scenario) -> bool:
@@ -75,7 +77,7 @@ def _is_about(casting: Casting, *, agent: str | None = None, scenarios: tuple[st
 
 
 def _marks(casting: Casting) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.lab, pytest.mark.xdist_group(f"lab-{casting.agent}-{casting.release}")]
+    return [pytest.mark.lab, pytest.mark.xdist_group(casting.name)]
 
 
 class Stage:

@@ -58,8 +58,18 @@ def make_home(root: Path, scenario: Scenario) -> Home:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else filled(content, home.holes()).encode())
     if scenario.git:
-        subprocess.run(["git", "init", "--quiet", "--initial-branch=main", home.cwd], check=True, timeout=30)
+        _make_repository(home)
     return home
+
+
+def _make_repository(home: Home) -> None:
+    """A repository with one empty commit: the files stand in it uncommitted."""
+    author = ["-c", "user.name=dev", "-c", "user.email=dev@example.com"]
+    first = ["commit", "--quiet", "--allow-empty", "--message", "Begin"]
+    for command in (["init", "--quiet", "--initial-branch=main"], [*author, *first]):
+        subprocess.run(
+            ["git", *command], cwd=home.cwd, env=_bare_environment(home, ""), check=True, timeout=30
+        )
 
 
 def claude_environment(home: Home, api_url: str) -> dict[str, str]:
@@ -83,6 +93,7 @@ def codex_environment(home: Home, api_url: str) -> dict[str, str]:
 def write_claude_files(home: Home, scenario: Scenario) -> list[str]:
     """Writes settings and MCP configuration; returns the arguments that name them."""
     arguments = []
+    (home.claude / ".claude.json").write_text(json.dumps(_introduced(home)))
     if scenario.settings:
         (home.claude / "settings.json").write_text(
             json.dumps(filled(scenario.settings, home.holes()), indent=1)
@@ -93,6 +104,18 @@ def write_claude_files(home: Home, scenario: Scenario) -> list[str]:
         path.write_text(json.dumps({"mcpServers": {"lab": server}}))
         arguments += ["--mcp-config", str(path)]
     return arguments
+
+
+def _introduced(home: Home) -> Json:
+    """What a person has answered when Claude Code was first started: it would ask again before the first prompt."""
+    project = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True, "allowedTools": []}
+    return {
+        "hasCompletedOnboarding": True,
+        "bypassPermissionsModeAccepted": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []},
+        "projects": {str(home.cwd): project},
+    }
 
 
 def write_codex_files(home: Home, scenario: Scenario, api_url: str) -> None:

@@ -19,6 +19,7 @@ from tests.lab.script import Script, Turn, filled
 from tests.lab.words import Call, Freeform, Json, Reply, Say, Settled, Think, Wire, reply
 
 SUMMARY_WISH = "CONTEXT CHECKPOINT COMPACTION"
+TITLE_WISH = "Generate a concise, single-line task title"
 
 
 class OpenAiApi(ScriptedApi):
@@ -53,8 +54,11 @@ class OpenAiApi(ScriptedApi):
 
     def _turn(self, request: Json) -> tuple[str, Turn]:
         texts = person_texts(request)
-        if texts and SUMMARY_WISH in texts[-1]:
+        last = texts[-1] if texts else ""
+        if SUMMARY_WISH in last:
             return "summary", self._script.aside("summary", reply(Say("The work so far, in short.")))
+        if last.startswith(TITLE_WISH):
+            return "helper", self._script.aside("helper", reply(Say('{"title": "Look around"}')))
         return "story", self._script.next("\n".join(texts), offered_tools(request))
 
     def _exchange(self, kind: str, turn: Turn, request: Json) -> Exchange:

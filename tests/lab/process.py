@@ -17,17 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.lab.registry import GLANCE_S, Glimpse, RegistryWatch
 from tests.lab.words import Json, Step
-
-GLANCE_S = 0.02
-
-
-@dataclass(frozen=True)
-class Glimpse:
-    """A registry file as it stood at one moment while the client lived."""
-
-    name: str
-    content: bytes
 
 
 @dataclass
@@ -68,7 +59,7 @@ def start_client(
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    watch = _RegistryWatch(registry)
+    watch = RegistryWatch(registry)
     watch.start()
     signaller = threading.Thread(target=_interrupt, args=(client, step, cwd, held), daemon=True)
     signaller.start()
@@ -83,34 +74,6 @@ def start_client(
         timed_out=timed_out,
         glimpses=watch.glimpses,
     )
-
-
-class _RegistryWatch(threading.Thread):
-    """Keeps every distinct content that the registry files had while the client lived."""
-
-    def __init__(self, directory: Path) -> None:
-        super().__init__(daemon=True)
-        self.glimpses: list[Glimpse] = []
-        self._directory = directory
-        self._done = threading.Event()
-
-    def run(self) -> None:
-        while not self._done.wait(GLANCE_S):
-            for path in sorted(self._directory.glob("*.json")):
-                self._look(path)
-
-    def stop(self) -> None:
-        """Ends the watch."""
-        self._done.set()
-        self.join()
-
-    def _look(self, path: Path) -> None:
-        try:
-            glimpse = Glimpse(path.name, path.read_bytes())
-        except FileNotFoundError:  # the client ended between the listing and the reading
-            return
-        if glimpse not in self.glimpses:
-            self.glimpses.append(glimpse)
 
 
 def _outputs(client: subprocess.Popen[bytes], step: Step) -> tuple[bytes, bytes, bool]:

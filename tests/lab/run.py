@@ -19,9 +19,11 @@ from tests.lab.homes import (
 )
 from tests.lab.loopback import Exchange, ScriptedApi
 from tests.lab.openai_api import OpenAiApi
-from tests.lab.process import ClientExit, Glimpse, start_client
+from tests.lab.process import ClientExit, start_client
+from tests.lab.registry import Glimpse
 from tests.lab.script import Script, filled
-from tests.lab.words import Json, Scenario, Step
+from tests.lab.terminal import sit
+from tests.lab.words import Json, Scenario, Sitting, Step
 
 CLAUDE_MODEL = "claude-sonnet-4-5-20250929"
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -48,8 +50,8 @@ class LabRun:
     @property
     def logs(self) -> list[Path]:
         """Every log the client wrote, sorted."""
-        below = self.config_dir / ("projects" if self.agent == "claude" else "sessions")
-        return sorted(below.rglob("*.jsonl"))
+        below = ("projects",) if self.agent == "claude" else ("sessions", "archived_sessions")
+        return sorted(path for name in below for path in (self.config_dir / name).rglob("*.jsonl"))
 
     @property
     def session_ids(self) -> list[str]:
@@ -129,7 +131,7 @@ def run_codex(binary: Path, version: str, scenario: Scenario, *, root: Path) -> 
 
 def _start(
     argv: list[str],
-    step: Step,
+    step: Step | Sitting,
     *,
     home: Home,
     environment: dict[str, str],
@@ -137,26 +139,35 @@ def _start(
     before: list[ClientExit],
 ) -> ClientExit:
     holes = home.holes() | {"session": _last_session(before, home)}
+    argv, step, registry = filled(argv, holes), filled(step, holes), home.claude / "sessions"
+    if isinstance(step, Sitting):
+        return sit(step, argv, cwd=home.cwd, environment=environment, registry=registry)
     api.held.clear()
     return start_client(
-        filled(argv, holes),
-        filled(step, holes),
+        argv,
+        step,
         cwd=home.cwd,
         environment=environment,
-        registry=home.claude / "sessions",
+        registry=registry,
         held=api.held,
     )
 
 
-def _claude_arguments(scenario: Scenario, step: Step) -> list[str]:
-    talk = ["--input-format", "stream-json"] if step.messages else [step.prompt]
+def _claude_arguments(scenario: Scenario, step: Step | Sitting) -> list[str]:
     allowed = ["--dangerously-skip-permissions"] if scenario.skip_permissions else []
-    model = ["--model", scenario.model or CLAUDE_MODEL]
-    return ["-p", *talk, "--output-format", "stream-json", "--verbose", *model, *allowed, *step.args]
+    common = ["--model", scenario.model or CLAUDE_MODEL, *allowed, *step.args]
+    if isinstance(step, Sitting):
+        return common
+    talk = ["--input-format", "stream-json"] if step.messages else [step.prompt]
+    return ["-p", *talk, "--output-format", "stream-json", "--verbose", *common]
 
 
-def _codex_arguments(scenario: Scenario, step: Step) -> list[str]:
+def _codex_arguments(scenario: Scenario, step: Step | Sitting) -> list[str]:
     allowed = ["--dangerously-bypass-approvals-and-sandbox"] if scenario.skip_permissions else []
+    if isinstance(step, Sitting):
+        return [*allowed, *step.args]
+    if step.bare:
+        return list(step.command)
     prompt = [step.prompt] if step.prompt else []
     return ["exec", "--json", "--skip-git-repo-check", *allowed, *step.args, *step.command, *prompt]
 

@@ -1,7 +1,7 @@
 """Which reply a request gets, and the ids and numbers that go with it.
 
 Rules of this room
-  1. A thread is known by its mark `[name]` in the person's text; its k-th request gets its k-th reply. A reply of
+  1. A thread is known by the last mark `[name]` in the person's text; its k-th request gets its k-th reply. A reply of
      which nothing is left, because this client offers none of its tools, is passed over.
      Requests beyond the script get `CLOSING`, so that a client which asks once more still ends.
   2. Ids and numbers are made from (seed, thread, k): the same scenario gives the same ones in any order of arrival.
@@ -69,7 +69,8 @@ class Script:
         return low + int.from_bytes(self._digest(turn, what)[:4], "big") % (high - low)
 
     def _thread_of(self, person_text: str) -> str:
-        return next((t for t in self._threads if t != MAIN and f"[{t}]" in person_text), MAIN)
+        last = max(self._threads, key=lambda thread: person_text.rfind(f"[{thread}]"), default=MAIN)
+        return last if f"[{last}]" in person_text else MAIN
 
     def _digest(self, turn: Turn, what: str) -> bytes:
         return hashlib.sha256(f"{self.seed}/{turn.thread}/{turn.k}/{what}".encode()).digest()

@@ -2,7 +2,8 @@
 
 Nothing here knows the wire: the two servers render these words, each in its own protocol.
 In any string `{{cwd}}`, `{{home}}`, `{{session}}`, `{{python}}` and `{{lab}}` are holes that the run fills;
-`{{task}}` and `{{agent}}` in a reply are the last background task and subagent that the request speaks of.
+`{{task}}`, `{{agent}}` and `{{plan}}` in a reply are the last background task, subagent and plan file that the
+request speaks of.
 """
 
 from __future__ import annotations
@@ -114,9 +115,49 @@ class Step:
     prompt: str
     args: tuple[str, ...] = ()
     command: tuple[str, ...] = ()  # Codex: `("resume", "{{session}}")` in place of a new session
+    bare: bool = False  # Codex: the command alone, without `exec`
     messages: tuple[Json, ...] = ()  # Claude Code: sent as `--input-format stream-json`
     interrupt: Interrupt | None = None
     timeout_s: float = 90.0
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The person types a text and Enter."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Pressed:
+    """The person presses keys, by tmux's names."""
+
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The person waits until the screen shows this pattern."""
+
+    pattern: str
+
+
+@dataclass(frozen=True)
+class FileSeen:
+    """The person waits until this file stands in the project."""
+
+    name: str
+
+
+Act = Typed | Pressed | Seen | FileSeen
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """One start of the client in a terminal, with a person before it."""
+
+    acts: tuple[Act, ...]
+    args: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,7 +165,7 @@ class Scenario:
     """A small story: the files, what the person does, what the model answers."""
 
     name: str
-    steps: tuple[Step, ...]
+    steps: tuple[Step | Sitting, ...]
     threads: Mapping[str, Sequence[Reply]]
     files: Mapping[str, str | bytes] = field(default_factory=dict)
     settings: Json = field(default_factory=dict)  # Claude Code: settings.json
@@ -136,3 +177,8 @@ class Scenario:
     skip_permissions: bool = True
     since: str = "0"  # the first version that can play it
     ends: tuple[int, ...] = (0,)  # exit codes that are right for the last step
+
+    @property
+    def in_terminal(self) -> bool:
+        """Whether somebody sits before a screen: slower, and dependent on what the screen says."""
+        return any(isinstance(step, Sitting) for step in self.steps)

@@ -8,23 +8,28 @@ from tests.lab.scenarios import (
     claude_agents,
     claude_hooks,
     claude_permissions,
+    claude_rare,
     claude_sessions,
+    claude_sittings,
     claude_tools,
     codex_agents,
     codex_sessions,
+    codex_sittings,
     codex_tools,
 )
 from tests.lab.words import Scenario
 
 CLAUDE = (
     *claude_tools.ALL,
+    *claude_rare.ALL,
     *claude_agents.ALL,
     *claude_hooks.ALL,
     *claude_permissions.ALL,
     *claude_sessions.ALL,
     *claude_accidents.ALL,
+    *claude_sittings.ALL,
 )
-CODEX = (*codex_tools.ALL, *codex_agents.ALL, *codex_sessions.ALL)
+CODEX = (*codex_tools.ALL, *codex_agents.ALL, *codex_sessions.ALL, *codex_sittings.ALL)
 
 
 def scenarios_for(agent: str, version: str) -> list[Scenario]:

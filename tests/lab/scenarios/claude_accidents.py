@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from tests.lab.words import Interrupt, Say, Scenario, Step, Think, call, reply
+from tests.lab.words import Interrupt, Say, Scenario, Step, Think, Wire, call, reply
 
 LOOK = reply(call("Bash", command="ls", description="Look"))
 
@@ -82,6 +82,27 @@ TOO_LONG = Scenario(
     ends=(0, 1),
 )
 
+HIDDEN_THOUGHT = Scenario(
+    name="hidden_thought",
+    steps=(Step("please think in secret"),),
+    threads={
+        "main": [
+            reply(
+                Wire({"type": "redacted_thinking", "data": "c2VjcmV0IHRob3VnaHQ="}),
+                call("Bash", command="ls", description="Look"),
+            ),
+            reply(Think(""), Say("Nothing to see.")),
+        ]
+    },
+)
+
+FALLBACK = Scenario(
+    name="fallback_model",
+    steps=(Step("please try with anyone", args=("--fallback-model", "claude-haiku-4-5-20251001")),),
+    threads={"main": [LOOK, *[reply(status=529)] * 4, reply(Say("Somebody answered."))]},
+    ends=(0, 1),
+)
+
 RICH_USAGE = Scenario(
     name="rich_usage",
     steps=(Step("please count everything"),),
@@ -111,4 +132,15 @@ RICH_USAGE = Scenario(
     },
 )
 
-ALL = (RETRIED, FATAL, CUT, HELD_INTERRUPTED, HELD_KILLED, REFUSED, TOO_LONG, RICH_USAGE)
+ALL = (
+    RETRIED,
+    FATAL,
+    CUT,
+    HELD_INTERRUPTED,
+    HELD_KILLED,
+    REFUSED,
+    TOO_LONG,
+    HIDDEN_THOUGHT,
+    FALLBACK,
+    RICH_USAGE,
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 
+from tests.lab.scenarios.claude_agents import agent
 from tests.lab.scenarios.claude_tools import HELLO
 from tests.lab.words import Json, Say, Scenario, Step, call, reply
 
@@ -24,8 +25,7 @@ def _on(*hooks: Json, matcher: str | None = None) -> Json:
 
 WATCH = _shell("cat >> {{home}}/hook-events.jsonl; echo >> {{home}}/hook-events.jsonl")
 
-HOOKS: Json = {
-    "SessionStart": [_on(WATCH, _says("SessionStart", additionalContext="The lab is open."))],
+HOOKS: Json = {  # 1.0.60 drops all settings when it does not know one event: the later ones have their own scenario
     "UserPromptSubmit": [_on(WATCH, _says("UserPromptSubmit", additionalContext="It is raining."))],
     "PreToolUse": [
         _on(WATCH, matcher="*"),
@@ -58,6 +58,57 @@ HOOKED = Scenario(
             reply(call("Read", file_path="{{cwd}}/hello.txt")),
             reply(call("Edit", file_path="{{cwd}}/hello.txt", old_string="hello", new_string="bye")),
         ]
+    },
+)
+
+CHANGING = _says(
+    "PreToolUse",
+    permissionDecision="allow",
+    permissionDecisionReason="fine",
+    updatedInput={"command": "echo changed", "description": "Changed by a hook"},
+)
+
+SESSION_HOOKED = Scenario(
+    name="session_hooks",
+    steps=(Step("please work under watch"), Step("/compact", args=("--resume", "{{session}}"))),
+    since="2.0.0",
+    files=HELLO,
+    settings={
+        "hooks": {
+            "SessionStart": [_on(WATCH, _says("SessionStart", additionalContext="The lab is open."))],
+            "PreToolUse": [_on(CHANGING, matcher="Bash")],
+            "Stop": [_on(WATCH, _shell("""echo '{"systemMessage": "the hook says goodbye"}'"""))],
+            **{event: [_on(WATCH)] for event in ("SessionEnd", "PreCompact", "Notification")},
+        }
+    },
+    threads={"main": [reply(call("Bash", command="echo original", description="To be changed"))]},
+)
+
+LATER_HOOKED = Scenario(
+    name="later_hooks",
+    steps=(Step("please delegate under watch"), Step("/compact", args=("--resume", "{{session}}"))),
+    since="2.1.150",  # earlier releases drop all settings for one of these events
+    files=HELLO,
+    settings={
+        "hooks": {
+            event: [_on(WATCH)]
+            for event in (
+                "PermissionRequest",
+                "PostCompact",
+                "PostToolBatch",
+                "PostToolUseFailure",
+                "StopFailure",
+                "SubagentStart",
+                "SubagentStop",
+            )
+        }
+    },
+    threads={
+        "main": [
+            reply(call("Read", file_path="{{cwd}}/missing.txt")),
+            reply(agent("helper", run_in_background=False)),
+        ],
+        "helper": [reply(call("Read", file_path="{{cwd}}/hello.txt")), reply(Say("Helped."))],
     },
 )
 
@@ -106,4 +157,4 @@ REFUSED_PROMPT = Scenario(
     ends=(0, 1),
 )
 
-ALL = (HOOKED, STOPPING, ONCE_MORE, REFUSED_PROMPT)
+ALL = (HOOKED, SESSION_HOOKED, LATER_HOOKED, STOPPING, ONCE_MORE, REFUSED_PROMPT)

@@ -54,6 +54,22 @@ COMPACTED = Scenario(
     },
 )
 
+FULL = Scenario(
+    name="auto_compact",
+    env={
+        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"
+    },  # late clients do not compact by themselves in -p otherwise
+    steps=(Step("please fill the window"), Step("and go on", args=("--resume", "{{session}}"))),
+    threads={
+        "main": [
+            reply(call("Bash", command="ls", description="Look"), usage={"cache_read_input_tokens": 120_000}),
+            reply(call("Bash", command="ls", description="Look"), usage={"cache_read_input_tokens": 199_000}),
+            reply(Say("It is full."), usage={"cache_read_input_tokens": 199_500}),
+            reply(Say("There is room again.")),
+        ]
+    },
+)
+
 COMMANDED = Scenario(
     name="slash_commands",
     steps=(
@@ -147,6 +163,7 @@ ALL = (
     RESUMED,
     FORKED,
     COMPACTED,
+    FULL,
     COMMANDED,
     MENTIONING,
     INTERRUPTED,

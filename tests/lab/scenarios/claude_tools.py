@@ -280,44 +280,4 @@ WEB = Scenario(
     },
 )
 
-DEFERRED = Scenario(
-    name="deferred_tools",
-    steps=(Step("please find the right tool"),),
-    since="2.1.0",
-    mcp=True,
-    env={"ENABLE_TOOL_SEARCH": "true"},
-    threads={
-        "main": [
-            reply(call("ToolSearch", query="select:mcp__lab__echo,WebFetch", max_results=5)),
-            reply(call("mcp__lab__echo", text="found")),
-            reply(call("ToolSearch", query="no such thing at all", max_results=5)),
-        ]
-    },
-)
-
-ODD = Scenario(
-    name="odd_tools",
-    steps=(Step("please try the rest"),),
-    since="2.1.0",
-    env=ALL_TOOLS,
-    files={
-        ".claude/skills/greet/SKILL.md": "---\nname: greet\ndescription: Greets\n---\nSay hello to $ARGUMENTS.\n"
-    },
-    threads={
-        "main": [
-            reply(if_offered(call("Skill", skill="greet", args="you"))),
-            reply(if_offered(call("Skill", skill="absent"))),
-            reply(if_offered(call("ListAgents")), if_offered(call("CronList"))),
-            reply(if_offered(call("CronCreate", cron="7 3 * * *", prompt="check", recurring=True))),
-            reply(if_offered(call("CronDelete", id="none"))),
-            reply(if_offered(call("ReportFindings", findings=[], level="info"))),
-            reply(if_offered(call("SendMessage", to="nobody", message="hello", summary="hello"))),
-            reply(if_offered(call("EnterWorktree", name="side"))),
-            reply(if_offered(call("ExitWorktree", action="keep"))),
-            reply(if_offered(call("EnterPlanMode"))),
-            reply(if_offered(call("Monitor", command="echo tick", description="Watch", timeout_ms=1500))),
-        ]
-    },
-)
-
-ALL = (PARALLEL, FAILING, EDITS, TODOS, IMAGES, PICTURES, MCP, LARGE, BACKGROUND, WEB, DEFERRED, ODD)
+ALL = (PARALLEL, FAILING, EDITS, TODOS, IMAGES, PICTURES, MCP, LARGE, BACKGROUND, WEB)

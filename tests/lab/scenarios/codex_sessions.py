@@ -32,6 +32,13 @@ FORKED = Scenario(
     threads={"main": [LOOK, reply(Say("Begun.")), LOOK, reply(Say("Another way."))]},
 )
 
+ARCHIVED = Scenario(
+    name="archive",
+    steps=(Step("please begin"), Step("", command=("archive", "{{session}}"), bare=True)),
+    since="0.150.0",
+    threads={"main": [LOOK, reply(Say("Begun."))]},
+)
+
 COMPACTED = Scenario(
     name="compaction",
     steps=(Step("please fill the window"), Step("what do you remember?", command=("resume", "{{session}}"))),
@@ -143,6 +150,7 @@ FATAL = Scenario(
 ALL = (
     RESUMED,
     FORKED,
+    ARCHIVED,
     COMPACTED,
     REVIEWED,
     READ_ONLY,

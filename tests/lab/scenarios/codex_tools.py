@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.lab.scenarios.pictures import PNG
+from tests.lab.scenarios.pictures import PNG, as_base64
 from tests.lab.words import Call, Freeform, Say, Scenario, Step, Think, Wire, call, if_offered, reply
 
 HELLO = {"hello.txt": "hello\nworld\n", "gone.txt": "bye\n", "src/app.py": "def main():\n    return 1\n"}
@@ -204,6 +204,15 @@ SERVER_SIDE = Scenario(
                         "id": "ws_lab0002",
                         "status": "completed",
                         "action": {"type": "open_page", "url": "https://example.com/recorders"},
+                    }
+                ),
+                Wire(
+                    {
+                        "type": "image_generation_call",
+                        "id": "ig_lab0001",
+                        "status": "completed",
+                        "revised_prompt": "A few blue pixels",
+                        "result": as_base64(PNG),
                     }
                 ),
                 Say("One page was found."),
