@@ -1,4 +1,4 @@
-"""Plays scenarios with real clients for the tests that ask for them: each once, two at a time.
+"""Plays scenarios with real clients for the tests that ask for them: each once, three at a time.
 
 A test that takes `lab_run` is run for every release and scenario (or those its `lab_of` marker names). By default
 the releases are the newest ones, without the sittings before a screen; `TRACKLOG_LAB_VERSIONS=all` adds those and
@@ -24,6 +24,7 @@ from tests.lab.words import Scenario
 
 STORIES = {"claude": CLAUDE, "codex": CODEX}
 NEWEST = "newest"
+AT_ONCE = 3  # clients wait as much as they work: this keeps two cores busy
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Stage:
 
     def __init__(self, root: Path, wanted: list[Casting]) -> None:
         self._root = root
-        self._pool = ThreadPoolExecutor(2)
+        self._pool = ThreadPoolExecutor(AT_ONCE)
         self._plays: dict[str, Future[LabRun]] = {}
         for casting in wanted:
             self._play(casting)

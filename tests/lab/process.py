@@ -20,6 +20,8 @@ from pathlib import Path
 from tests.lab.registry import GLANCE_S, Glimpse, RegistryWatch
 from tests.lab.words import Json, Step
 
+LAST_WORDS_S = 30.0  # a shell outside the group may hold the pipe a little longer
+
 
 @dataclass
 class ClientExit:
@@ -82,7 +84,7 @@ def _outputs(client: subprocess.Popen[bytes], step: Step) -> tuple[bytes, bytes,
         return *client.communicate(sent, timeout=step.timeout_s), False
     except subprocess.TimeoutExpired:
         _signal_group(client, signal.SIGKILL)
-        return *client.communicate(), True
+        return *client.communicate(timeout=LAST_WORDS_S), True
     finally:
         _signal_group(client, signal.SIGKILL)  # shells that the client left behind
 

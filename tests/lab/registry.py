@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ class RegistryWatch(threading.Thread):
         super().__init__(daemon=True)
         self.glimpses: list[Glimpse] = []
         self._directory = directory
+        self._torn: dict[str, bytes] = {}
         self._done = threading.Event()
 
     def run(self) -> None:
@@ -41,5 +43,21 @@ class RegistryWatch(threading.Thread):
             glimpse = Glimpse(path.name, path.read_bytes())
         except FileNotFoundError:  # the client ended between the listing and the reading
             return
-        if glimpse not in self.glimpses:
+        if glimpse not in self.glimpses and self._is_settled(glimpse):
             self.glimpses.append(glimpse)
+
+    def _is_settled(self, glimpse: Glimpse) -> bool:
+        """A half-written file is only kept if it still stands there at the next look."""
+        if not glimpse.content or _is_json(glimpse.content):
+            return True
+        stood = self._torn.get(glimpse.name) == glimpse.content
+        self._torn[glimpse.name] = glimpse.content
+        return stood
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        json.loads(content)
+    except ValueError:
+        return False
+    return True

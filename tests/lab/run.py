@@ -104,14 +104,11 @@ def play(agent: str, binary: Path, version: str, scenario: Scenario, *, root: Pa
 def run_claude(binary: Path, version: str, scenario: Scenario, *, root: Path) -> LabRun:
     """Plays a scenario with Claude Code in a home below `root`."""
     home = make_home(root, scenario)
-    arguments = write_claude_files(home, scenario)
+    given = write_claude_files(home, scenario)
     script = Script(f"claude {version} {scenario.name}", scenario.threads)
     with AnthropicApi(script, home.holes()) as api:
-        environment = claude_environment(home, api.url) | filled(dict(scenario.env), home.holes())
-        exits: list[ClientExit] = []
-        for step in scenario.steps:
-            argv = [str(binary), *_claude_arguments(scenario, step), *arguments]
-            exits.append(_start(argv, step, home=home, environment=environment, api=api, before=exits))
+        argvs = [[str(binary), *_claude_arguments(scenario, step), *given] for step in scenario.steps]
+        exits = _starts(argvs, scenario, home=home, environment=claude_environment(home, api.url), api=api)
     return LabRun("claude", version, scenario, home, exits, api.exchanges, api.requests, api.strays)
 
 
@@ -121,36 +118,38 @@ def run_codex(binary: Path, version: str, scenario: Scenario, *, root: Path) -> 
     script = Script(f"codex {version} {scenario.name}", scenario.threads)
     with OpenAiApi(script, home.holes()) as api:
         write_codex_files(home, scenario, api.url)
-        environment = codex_environment(home, api.url) | filled(dict(scenario.env), home.holes())
-        exits: list[ClientExit] = []
-        for step in scenario.steps:
-            argv = [str(binary), *_codex_arguments(scenario, step)]
-            exits.append(_start(argv, step, home=home, environment=environment, api=api, before=exits))
+        argvs = [[str(binary), *_codex_arguments(scenario, step)] for step in scenario.steps]
+        exits = _starts(argvs, scenario, home=home, environment=codex_environment(home, api.url), api=api)
     return LabRun("codex", version, scenario, home, exits, api.exchanges, api.requests, api.strays)
 
 
-def _start(
-    argv: list[str],
-    step: Step | Sitting,
+def _starts(
+    argvs: list[list[str]],
+    scenario: Scenario,
     *,
     home: Home,
     environment: dict[str, str],
     api: ScriptedApi,
-    before: list[ClientExit],
+) -> list[ClientExit]:
+    """Starts the client once per step, each time with the id of the session before it."""
+    environment = environment | filled(dict(scenario.env), home.holes())
+    exits: list[ClientExit] = []
+    for argv, step in zip(argvs, scenario.steps, strict=True):
+        holes = home.holes() | {"session": _last_session(exits, home)}
+        exits.append(
+            _start(filled(argv, holes), filled(step, holes), home=home, environment=environment, api=api)
+        )
+    return exits
+
+
+def _start(
+    argv: list[str], step: Step | Sitting, *, home: Home, environment: dict[str, str], api: ScriptedApi
 ) -> ClientExit:
-    holes = home.holes() | {"session": _last_session(before, home)}
-    argv, step, registry = filled(argv, holes), filled(step, holes), home.claude / "sessions"
+    registry = home.claude / "sessions"
     if isinstance(step, Sitting):
         return sit(step, argv, cwd=home.cwd, environment=environment, registry=registry)
     api.held.clear()
-    return start_client(
-        argv,
-        step,
-        cwd=home.cwd,
-        environment=environment,
-        registry=registry,
-        held=api.held,
-    )
+    return start_client(argv, step, cwd=home.cwd, environment=environment, registry=registry, held=api.held)
 
 
 def _claude_arguments(scenario: Scenario, step: Step | Sitting) -> list[str]:

@@ -88,13 +88,10 @@ def test_the_registry_file_of_a_living_client_names_its_session(lab_run: LabRun)
 
 @pytest.mark.lab_of(agent="claude", scenarios=("hooks",))
 def test_the_watching_hook_heard_of_every_tool(lab_run: LabRun) -> None:
-    heard = [json.loads(line) for line in _hook_events(lab_run.home)]
+    events = lab_run.home.root / "hook-events.jsonl"
+    heard = [json.loads(line) for line in events.read_text().splitlines()]
     asked = [h["tool_name"] for h in heard if h["hook_event_name"] == "PreToolUse"]
     assert asked == ["Bash", "Bash", "Write", "Read", "Edit"]
-
-
-def _hook_events(home: Home) -> list[str]:
-    return [line for line in (home.root / "hook-events.jsonl").read_text().splitlines() if line.strip()]
 
 
 def test_every_scenario_of_an_agent_has_a_name_of_its_own() -> None:

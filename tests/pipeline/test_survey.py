@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 from tests.pipeline.test_reading import found, write
 from tracklog.pipeline.survey import Coverage, Strange, survey
+from tracklog.sources.found import LogFile
+from tracklog.sources.places import find_at
 
 USER = {"type": "user", "uuid": "u", "sessionId": "s", "message": {"content": "x"}}
 
@@ -35,7 +38,14 @@ def test_unknown_kinds_keys_and_parts_are_counted_with_one_place_each(tmp_path: 
     odd = {**USER, "mood": 1, "message": {"content": [{"type": "hologram"}]}}
     path = write(tmp_path / "a.jsonl", USER, {"type": "novel", "sessionId": "s"}, odd, odd)
     assert survey([found(path)]).unknown == [
-        Strange("claude", "user", "message.content[](hologram)", "unknown kind of part", f"{path}:3", 2),
+        Strange(
+            "claude",
+            "user",
+            "message.content[](hologram)",
+            "unknown part: Invalid value 'hologram' - at `$.type`",
+            f"{path}:3",
+            2,
+        ),
         Strange("claude", "user", "mood", "unnamed key", f"{path}:3", 2),
         Strange("claude", "novel", None, "unknown type", f"{path}:2", 1),
     ]
@@ -73,3 +83,49 @@ def test_lines_of_strangers_have_no_agent_and_no_version(tmp_path: Path) -> None
     assert survey([found(path)]).coverage == [
         Coverage(None, None, "session", "unknown", 1, size({"type": "session", "version": 3}))
     ]
+
+
+def test_a_part_in_an_unexpected_shape_is_counted(tmp_path: Path) -> None:
+    odd = {**USER, "message": {"content": [{"type": "text", "text": 5}, {"type": "text", "text": "fine"}, 7]}}
+    path = write(tmp_path / "a.jsonl", odd)
+    assert [(strange.key, strange.why) for strange in survey([found(path)]).unknown] == [
+        ("message.content[](int)", "unknown part: Expected `str | object`, got `int`"),
+        ("message.content[](text)", "unknown part: Expected `str`, got `int` - at `$.text`"),
+    ]
+
+
+def test_different_reasons_are_told_apart(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", {**USER, "timestamp": 1}, {**USER, "cwd": 1}, {**USER, "cwd": 2})
+    assert [(strange.kind, strange.count) for strange in survey([found(path)]).unknown] == [
+        ("user", 2),
+        ("user", 1),
+    ]
+
+
+def test_every_kind_of_side_file_can_be_surveyed(tmp_path: Path) -> None:
+    uuid = "3f2a0c1e-0000-4000-8000-000000000001"
+    project = tmp_path / "projects" / "-x"
+    write(project / "sessions-index.json", {"version": 1, "entries": [], "originalPath": "/x"})
+    write(project / uuid / "custom-title.json", {"customTitle": "t"})
+    write(project / uuid / "workflows" / "wf_1.json", {"runId": "wf_1", "status": "completed"})
+    write(project / uuid / "subagents" / "agent-a.meta.json", {"agentType": "Explore"})
+    write(tmp_path / "sessions" / "1.json", {"pid": 1, "sessionId": uuid})
+    result = survey([file for file in find_at(tmp_path) if isinstance(file, LogFile)])
+    assert {(row.kind, row.reading) for row in result.coverage} == {
+        ("project-index", "read"),
+        ("title", "read"),
+        ("workflow", "read"),
+        ("meta", "read"),
+        ("registry", "read"),
+    }
+
+
+def test_waiting_for_a_version_keeps_no_records(tmp_path: Path) -> None:
+    long = {"type": "mode", "mode": "x" * 1_000_000, "sessionId": "s"}
+    path = write(tmp_path / "a.jsonl", *[long] * 60)
+    file = found(path)
+    tracemalloc.start()
+    survey([file])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from tests.contracts.logs import FILES
 from tests.pipeline.test_reading import found
 from tracklog.pipeline import verify as verifying
 from tracklog.pipeline.verify import Proof, verify
+from tracklog.records import claude_code
+from tracklog.records.base import Piece
+from tracklog.records.reading import Reader
 from tracklog.sources.found import Skipped
 from tracklog.sources.lines import HEAD_BYTES, KEPT_BYTES, Line
 
@@ -94,7 +98,40 @@ def test_a_cutter_that_changes_a_byte_is_caught(
     path = tmp_path / "a.jsonl"
     path.write_bytes(GOOD)
     file = found(path)
-    monkeypatch.setattr(verifying, "lines_of", lambda _: iter([wrong]))
+    monkeypatch.setattr(verifying, "lines_of", lambda _, source: iter([wrong for _ in source]))
     proof = verify(file)
     assert isinstance(proof, Proof)
     assert not proof.identical
+
+
+class Forgetful(Reader):
+    """A reader that drops what is broken."""
+
+    def read(self, lines: Iterable[Line]) -> Iterator[Piece]:
+        return (piece for piece in claude_code.READER.read(lines) if piece.reading != "broken")
+
+
+def test_a_reader_that_drops_a_piece_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(GOOD + b"\n" + GOOD[:20] + GOOD + b"\n")
+    file = found(path)
+    assert verify(file).identical  # type: ignore[union-attr]
+    forgetful = object.__new__(Forgetful)
+    monkeypatch.setattr(verifying, "reader_for", lambda _: forgetful)
+    assert not verify(file).identical  # type: ignore[union-attr]
+
+
+def test_a_log_that_grows_while_it_is_read_is_identical(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes((GOOD + b"\n") * 50_000)
+    file = found(path)
+
+    def grow(n_bytes: int) -> None:
+        if path.stat().st_size < 3_000_000:
+            with path.open("ab") as stream:
+                stream.write((GOOD + b"\n") * 1000)
+
+    proof = verify(file, tell=grow)
+    assert isinstance(proof, Proof)
+    assert proof.identical
+    assert proof.lines >= 50_000

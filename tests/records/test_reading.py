@@ -190,7 +190,9 @@ def test_nesting_of_any_depth_gets_an_answer(depth: int) -> None:
 
 
 def test_a_million_open_brackets_are_broken() -> None:
-    assert read(b"[" * 1_000_000) == Broken(why="too deep or too many values, and the brackets do not match")
+    assert read(b"[" * 1_000_000) == Broken(
+        why="too deep or too much to decode, and the brackets do not match"
+    )
 
 
 def test_a_line_over_the_limit_is_unknown_by_reference_with_what_its_head_tells() -> None:
@@ -222,7 +224,7 @@ def test_a_line_of_millions_of_values_is_unknown_and_does_not_fill_the_memory() 
     raw = b'{"type":"hologram","uuid":"h","dust":[' + b"[]," * 1_000_000 + b"[]]}"
     record = read(raw)
     assert (type(record), record.kind, record.ident, record.body) == (Unknown, "hologram", "h", None)
-    assert record.why == "too deep or too many values to decode"
+    assert record.why == "too deep or too much to decode"
 
 
 def test_looking_for_unnamed_keys_survives_any_depth() -> None:
@@ -231,3 +233,11 @@ def test_looking_for_unnamed_keys_survives_any_depth() -> None:
         raw = b'{"type":"user","message":{"content":"x"},"message":{"content":"x"},"deep":' + deep + b"}"
         (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
         assert isinstance(claude_code.READER.drift().strays(piece), list)
+
+
+@pytest.mark.parametrize("front", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("odd", [b"1", b"9" * 5000])
+def test_a_doubled_key_is_seen_beside_any_other_oddity(front: bytes, odd: bytes) -> None:
+    raw = front + b'{"type":"user","message":{"content":"x"},"uuid":"a","uuid":"b","odd":' + odd + b"}"
+    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    assert "uuid (twice)" in extra_of(piece)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tracklog.errors import UserError
 from tracklog.records import claude_code, codex
 from tracklog.records.base import Piece, Record
-from tracklog.records.detect import STRANGER, agent_of
+from tracklog.records.detect import STRANGER, WRECKAGE, tell_agent
 from tracklog.records.json_text import is_json
 from tracklog.records.reading import Reader
 from tracklog.sources.files import NotReadable, chunks
@@ -29,13 +29,22 @@ ONE_DOCUMENT = frozenset(
     }
 )
 NOT_RECORDS = frozenset({FileKind.TOOL_RESULT})  # plain output of tools
-_LINES_LOOKED_AT = 50
-_BYTES_LOOKED_AT = 1 << 20
+_LINES_LOOKED_AT = 100
+_WRITTEN_BY: dict[FileKind, Agent] = {
+    FileKind.JOURNAL: "claude",
+    FileKind.META: "claude",
+    FileKind.PROJECT_INDEX: "claude",
+    FileKind.REGISTRY: "claude",
+    FileKind.TITLE: "claude",
+    FileKind.WORKFLOW: "claude",
+    FileKind.SESSION_INDEX: "codex",
+}
 
 _READERS: dict[tuple[str, FileKind], Reader] = {
     ("claude", FileKind.TRANSCRIPT): claude_code.READER,
     ("claude", FileKind.SUBAGENT): claude_code.READER,
     ("claude", FileKind.OTHER): claude_code.READER,
+    ("claude", FileKind.DOCUMENT): claude_code.READER,
     ("claude", FileKind.JOURNAL): claude_code.JOURNAL_READER,
     ("claude", FileKind.META): claude_code.META_READER,
     ("claude", FileKind.REGISTRY): claude_code.REGISTRY_READER,
@@ -55,18 +64,27 @@ _SESSION_OF: dict[str, Callable[[Record], str | None]] = {
 }
 
 
-def lines_of(file: LogFile) -> Iterator[Line]:
-    """The lines of a file; a file that is one JSON document is one line."""
-    if file.kind in ONE_DOCUMENT:
-        document = whole(chunks(file))
-        if file.kind is not FileKind.DOCUMENT or not document.whole or is_json(document.raw):
-            return iter([document])
-    return cut(chunks(file))
+def lines_of(file: LogFile, source: Iterable[bytes] | None = None) -> Iterator[Line]:
+    """The lines of a file; a file that is one JSON document is one line. `source` is its bytes, if they are at hand."""
+    source = chunks(file) if source is None else source
+    if file.kind not in ONE_DOCUMENT:
+        return cut(source)
+    document = whole(source)
+    if file.kind is FileKind.DOCUMENT and document.whole and _is_many(document.raw):
+        return cut([document.raw])
+    return iter([document] if document.length else [])
+
+
+def _is_many(raw: bytes) -> bool:
+    """Whether a file named like a document holds a log of lines."""
+    first, newline, rest = raw.partition(b"\n")
+    return bool(newline and rest.strip()) and is_json(first) and not is_json(raw)
 
 
 def reader_for(file: LogFile) -> Reader:
     """The reader for a file whose agent is known; lines of strangers are all unknown."""
-    return _READERS.get((file.agent or "", file.kind), STRANGER)
+    fallback = WRECKAGE if file.kind is FileKind.OTHER else STRANGER
+    return _READERS.get((file.agent or "", file.kind), fallback)
 
 
 def pieces_of(file: LogFile) -> Iterator[Piece]:
@@ -75,23 +93,28 @@ def pieces_of(file: LogFile) -> Iterator[Piece]:
 
 
 def identified(file: LogFile) -> LogFile:
-    """The file with its agent and session as its own first records tell, where the place does not."""
+    """The file with its agent and session as its own first records tell, where the place does not.
+
+    A file without a single whole JSON object belongs to nobody: its kind is `other`, its lines are broken.
+    """
     if file.agent is not None or file.kind in NOT_RECORDS:
         return file
+    if file.kind in _WRITTEN_BY:
+        return file._replace(agent=_WRITTEN_BY[file.kind])
     try:
-        first = list(itertools.islice(_first_lines(file), _LINES_LOOKED_AT))
+        told = tell_agent(lines_of(file))
     except NotReadable:
         return file  # whoever reads it will meet the same refusal and report it
-    agent = agent_of(line.raw for line in first)
-    if agent is None:
-        return file
-    known: Agent = "codex" if agent == "codex" else "claude"
-    named = file._replace(agent=known)
-    return named._replace(session=file.session or _session_in(named, first))
+    if told.agent is None:
+        return file if told.has_objects or not file.size else file._replace(kind=FileKind.OTHER)
+    known = file._replace(agent="codex" if told.agent == "codex" else "claude")
+    return known._replace(session=_session_in(known) or file.session)
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Piece]:
     """Yields every piece of the log at `path`: the typed record, its bytes, and where they stand."""
+    if not os.fspath(path):
+        raise UserError("which log? the path is empty")
     found = next(find_at(Path(path)), None)
     if os.path.isdir(path) or found is None:
         raise UserError(f"{os.fspath(path)} is a directory: name one of the files in it")
@@ -100,16 +123,9 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[Piece]:
     return pieces_of(identified(found))
 
 
-def _first_lines(file: LogFile) -> Iterator[Line]:
-    if file.kind in ONE_DOCUMENT:
-        return lines_of(file)
-    looked_at = itertools.islice(chunks(file, size=_BYTES_LOOKED_AT // 4), 4)
-    return cut(looked_at)
-
-
-def _session_in(file: LogFile, lines: list[Line]) -> str | None:
+def _session_in(file: LogFile) -> str | None:
     session_of = _SESSION_OF[file.agent or ""]
-    for piece in reader_for(file).read(lines):
+    for piece in itertools.islice(reader_for(file).read(lines_of(file)), _LINES_LOOKED_AT):
         session = session_of(piece.record)
         if session:
             return session

@@ -10,12 +10,13 @@ Rules of this room
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
 from tracklog.pipeline.reading import NOT_RECORDS, lines_of, reader_for
 from tracklog.records import claude_code, codex
-from tracklog.records.base import Piece, Record
+from tracklog.records.base import Piece, Record, UnknownPart
 from tracklog.sources.files import NotReadable
 from tracklog.sources.found import LogFile, Skipped
 
@@ -54,6 +55,15 @@ class Strange(msgspec.Struct):
     count: int = 0
 
 
+class Sum(NamedTuple):
+    """What counts of a piece."""
+
+    kind: str
+    reading: str
+    length: int
+    recovered: bool
+
+
 class Survey:
     """Adds up files; ask it at any time."""
 
@@ -65,7 +75,7 @@ class Survey:
         self.skipped: list[Skipped] = []
         self.broken: list[str] = []  # the first places, for people who want to look
         self._rows: dict[RowKey, Coverage] = {}
-        self._strange: dict[tuple[str | None, str, str | None], Strange] = {}
+        self._strange: dict[tuple[str | None, str, str | None, str], Strange] = {}
 
     @property
     def coverage(self) -> list[Coverage]:
@@ -93,36 +103,32 @@ class Survey:
         reader = reader_for(file)
         drift = reader.drift()
         version: str | None = None
-        before_any: list[Piece] = []
+        before_any: list[Sum] = []
         version_of = _VERSION_OF.get(reader.agent or "", _no_version)
         for piece in reader.read(lines_of(file)):
             said = version_of(piece.record)
             if said is not None and version is None:
-                self._count_all(reader.agent, said, before_any)
+                self._count(reader.agent, said, before_any)
                 before_any.clear()
             version = said or version
+            one = Sum(piece.record.kind, piece.reading, piece.length, piece.recovered)
             if version is None and reader.agent is not None and len(before_any) < _LINES_THAT_WAIT:
-                before_any.append(_without_bytes(piece))
+                before_any.append(one)
             else:
-                self._count(reader.agent, version, piece)
+                self._count(reader.agent, version, [one])
             self._look_for_strange(file, piece, drift.strays(piece) if piece.reading == "read" else [])
-        self._count_all(reader.agent, version, before_any)
+        self._count(reader.agent, version, before_any)
 
-    def _count_all(self, agent: str | None, version: str | None, pieces: Iterable[Piece]) -> None:
-        for piece in pieces:
-            self._count(agent, version, piece)
-
-    def _count(self, agent: str | None, version: str | None, piece: Piece) -> None:
-        kind, reading = piece.record.kind, piece.reading
-        key = (agent, version, kind, reading)
-        row = self._rows.get(key)
-        if row is None:
-            row = self._new_row(agent, version, kind, reading)
-        row.lines += 1
-        row.bytes += piece.length
-        self.lines += 1
-        self.bytes += piece.length
-        self.recovered += piece.recovered
+    def _count(self, agent: str | None, version: str | None, sums: list[Sum]) -> None:
+        for one in sums:
+            row = self._rows.get((agent, version, one.kind, one.reading))
+            if row is None:
+                row = self._new_row(agent, version, one.kind, one.reading)
+            row.lines += 1
+            row.bytes += one.length
+            self.lines += 1
+            self.bytes += one.length
+            self.recovered += one.recovered
 
     def _new_row(self, agent: str | None, version: str | None, kind: str, reading: str) -> Coverage:
         version, kind = version and version[:_LONGEST_NAME], kind[:_LONGEST_NAME]
@@ -135,18 +141,18 @@ class Survey:
             self._note(file, piece, None, piece.why or "")
         elif piece.reading == "broken" and len(self.broken) < 20:
             self.broken.append(f"{file.path}:{piece.line}")
-        for path, _ in strays:
-            self._note(file, piece, path, "unknown kind of part" if path.endswith(")") else "unnamed key")
+        for path, stray in strays:
+            self._note(file, piece, path, _why(stray) if path.endswith(")") else "unnamed key")
 
     def _note(self, file: LogFile, piece: Piece, key: str | None, why: str) -> None:
         agent, kind = file.agent, piece.record.kind[:_LONGEST_NAME]
-        key = key and key[:_LONGEST_NAME]
-        if (agent, kind, key) not in self._strange and len(self._strange) >= _MOST_NAMES:
-            kind, key = OTHER, key and OTHER
-        strange = self._strange.get((agent, kind, key))
+        key, why = key and key[:_LONGEST_NAME], why[:_LONGEST_NAME]
+        if (agent, kind, key, why) not in self._strange and len(self._strange) >= _MOST_NAMES:
+            kind, key, why = OTHER, key and OTHER, OTHER
+        strange = self._strange.get((agent, kind, key, why))
         if strange is None:
             strange = Strange(agent, kind, key, why, f"{file.path}:{piece.line}")
-            self._strange[agent, kind, key] = strange
+            self._strange[agent, kind, key, why] = strange
         strange.count += 1
 
 
@@ -164,5 +170,5 @@ def _no_version(record: Record) -> str | None:  # noqa: ARG001 (files of strange
     return None
 
 
-def _without_bytes(piece: Piece) -> Piece:
-    return Piece(piece.line, piece.offset, piece.length, b"", piece.record, piece.recovered, piece.repaired)
+def _why(stray: object) -> str:
+    return f"unknown part: {stray.why}" if isinstance(stray, UnknownPart) else "not looked into"

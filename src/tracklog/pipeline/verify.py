@@ -1,24 +1,33 @@
-"""Proves that reading loses nothing: the pieces of a file, put together again, are the file.
+"""Proves that reading loses nothing: the lines of a file, put together again, are the file, and its pieces cover them.
 
-Two hashes are taken from one pass over the bytes: of what came from the disk, and of the lines that the cutter
-made of it, newlines and counted NUL bytes included. What was kept by reference is fetched by its reference. Each
-piece must stand on its own bytes inside its line.
+Two hashes are taken in one pass: of the contents as they come from the disk, and of the lines that the cutter made of
+them, newlines and counted NUL bytes included. What was kept by reference is fetched by its reference. The pieces of a
+line must stand on their own bytes, one behind the other, with nothing but white space between them.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
 
 import msgspec
 
 from tracklog.pipeline.reading import NOT_RECORDS, lines_of, reader_for
 from tracklog.records.base import Piece
+from tracklog.records.json_text import BOM, WHITE
 from tracklog.sources.files import NotReadable, chunks, stored_chunks
 from tracklog.sources.found import LogFile, Skipped
 from tracklog.sources.lines import Line
 
 _BLOCK = 1 << 20
+
+
+class Hash(Protocol):
+    """A hash that grows."""
+
+    def update(self, data: bytes, /) -> None:
+        """Takes in more bytes."""
 
 
 class Proof(msgspec.Struct):
@@ -49,41 +58,45 @@ def verify(file: LogFile, *, tell: Callable[[int], None] | None = None) -> Proof
 
 def _prove(file: LogFile, tell: Callable[[int], None]) -> Proof:
     proof = Proof(path=str(file.path))
-    stored = hashlib.sha256()
+    contents, again = hashlib.sha256(), hashlib.sha256()
+    source = _hashed(chunks(file), contents, tell)
+    if file.kind in NOT_RECORDS:
+        proof.identical = True
+        proof.bytes = sum(map(len, source))
+    else:
+        all_stand = True
+        reader = reader_for(file)
+        for line in lines_of(file, source):
+            for part in _bytes_of(file, line):
+                again.update(part)
+            pieces = list(reader.read([line]))
+            all_stand = all_stand and _stand_in(line, pieces)
+            _count(proof, line, pieces)
+        proof.identical = all_stand and again.digest() == contents.digest()
+    proof.sha256 = contents.hexdigest()
+    if file.path.suffix == ".zst":
+        proof.bytes, proof.sha256 = _of_stored(file)
+    return proof
+
+
+def _hashed(source: Iterable[bytes], into: Hash, tell: Callable[[int], None]) -> Iterator[bytes]:
+    for chunk in source:
+        into.update(chunk)
+        yield chunk
+        tell(len(chunk))
+
+
+def _of_stored(file: LogFile) -> tuple[int, str]:
+    """Size and hash of a compressed file as it lies there."""
+    stored, n_bytes = hashlib.sha256(), 0
     for chunk in stored_chunks(file):
         stored.update(chunk)
-        proof.bytes += len(chunk)
-    proof.sha256 = stored.hexdigest()
-    if file.kind in NOT_RECORDS:
-        tell(proof.bytes)
-        proof.identical = True
-        return proof
-    again = hashlib.sha256()
-    in_place = True
-    reader = reader_for(file)
-    for line in lines_of(file):
-        proof.lines += 1
-        for part in _bytes_of(file, line):
-            again.update(part)
-        pieces = list(reader.read([line]))
-        in_place = in_place and _stand_in(line, pieces)
-        _count(proof, pieces)
-        tell(line.length + line.ended)
-    proof.identical = in_place and again.hexdigest() == _hash_of_contents(file, proof.sha256)
-    return proof
+        n_bytes += len(chunk)
+    return n_bytes, stored.hexdigest()
 
 
 def _tell_nobody(n_bytes: int) -> None:
     """For callers that show no progress."""
-
-
-def _hash_of_contents(file: LogFile, stored: str) -> str:
-    if file.path.suffix != ".zst":
-        return stored
-    contents = hashlib.sha256()
-    for chunk in chunks(file):
-        contents.update(chunk)
-    return contents.hexdigest()
 
 
 def _bytes_of(file: LogFile, line: Line) -> Iterator[bytes]:
@@ -107,19 +120,30 @@ def _referenced(file: LogFile, line: Line) -> Iterator[bytes]:
 
 
 def _stand_in(line: Line, pieces: list[Piece]) -> bool:
-    """Whether the pieces follow one another inside the line, each on the bytes that it shows."""
-    at = line.offset
+    """Whether the pieces follow one another inside the line, each on its bytes, and leave out nothing but blanks."""
+    at, end = line.offset, line.offset + line.length
     for piece in pieces:
-        if piece.offset < at or piece.offset + piece.length > line.offset + line.length:
+        if not (_is_filling(line, at, piece.offset) and piece.offset + piece.length <= end):
             return False
         start = piece.offset - line.offset - line.nuls
         if piece.raw and line.whole and line.raw[start : start + piece.length] != piece.raw:
             return False
         at = piece.offset + piece.length
-    return bool(pieces)
+    return bool(pieces) and _is_filling(line, at, end)
 
 
-def _count(proof: Proof, pieces: list[Piece]) -> None:
+def _is_filling(line: Line, start: int, end: int) -> bool:
+    """Whether the bytes between two offsets belong to no piece by right: white space, byte order marks."""
+    if start == end:
+        return True
+    first = line.offset + line.nuls
+    gap = line.raw[max(0, start - first) : end - first]
+    return start >= first and line.whole and not gap.strip(WHITE + BOM)
+
+
+def _count(proof: Proof, line: Line, pieces: list[Piece]) -> None:
+    proof.lines += 1
+    proof.bytes += line.length + line.ended
     for piece in pieces:
         proof.pieces += 1
         proof.recovered += piece.recovered

@@ -94,6 +94,7 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     record: Record
     recovered: bool = False  # taken out of a torn line, or read in spite of damage
     repaired: str = ""  # which damage
+    tolerantly: bool = False  # read by the tolerant way: it may hold unknown parts
 
     @property
     def reading(self) -> str:

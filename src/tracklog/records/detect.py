@@ -1,69 +1,107 @@
-"""Which agent wrote a file, by its own words: asked where the place does not tell."""
+"""Which agent wrote a file, by its own words: asked where the place does not tell.
+
+Rules of this room
+  1. Damage does not hide the writer: torn, deep and overlong lines are asked for what can be told of them.
+  2. Where some JSON object stands, but none of an agent we know, the writer is a stranger, and each line is unknown:
+     what would break one format may be right in another. Without any object the file is wreckage, and broken.
+"""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 
-from tracklog.records import claude_code, codex
+from tracklog.records import claude_code, codex, torn
 from tracklog.records.base import Blank, Piece, Record
-from tracklog.records.json_text import WHITE, loads
+from tracklog.records.json_text import WHITE, loads, outline
 from tracklog.records.reading import Reader, Value, unknown
 from tracklog.sources.lines import Line
 
 _LINES_LOOKED_AT = 50
+_STRANGE = "of an agent that we do not know"
 
 
-def agent_of(lines: Iterable[bytes]) -> str | None:
-    """The agent whose records stand in the first lines; None if we know none that writes so."""
-    for raw in itertools.islice(lines, _LINES_LOOKED_AT):
-        value = _object_in(raw)
-        if value is not None and codex.is_codex(value):
-            return "codex"
-        if value is not None and claude_code.is_claude(value):
-            return "claude"
-    return None
+class Told(NamedTuple):
+    """What the first lines of a file tell."""
+
+    agent: str | None
+    has_objects: bool
 
 
-def _object_in(raw: bytes) -> Value | None:
+def tell_agent(lines: Iterable[Line]) -> Told:
+    """Looks at lines until one tells its writer, or enough of them told nothing. Blank ones do not count."""
+    has_objects, n_looked_at = False, 0
+    for line in lines:
+        if not line.raw.strip(WHITE + b"\0"):
+            continue
+        for value in _objects_in(line):
+            has_objects = True
+            agent = _writer_of(value)
+            if agent is not None:
+                return Told(agent, has_objects)
+        n_looked_at += 1
+        if n_looked_at >= _LINES_LOOKED_AT:
+            break
+    return Told(None, has_objects)
+
+
+def _writer_of(value: Value) -> str | None:
+    if codex.is_codex(value):
+        return "codex"
+    return "claude" if claude_code.is_claude(value) else None
+
+
+def _objects_in(line: Line) -> Iterator[Value]:
+    """The objects in a line; of one that cannot be parsed, what its outermost strings tell."""
     try:
-        value, _ = loads(raw)
+        value = loads(line.raw)[0] if line.whole else None
     except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        value = None
+        for (start, end), good in torn.split(line.raw, _is_typed, may_be_record=_is_typed):
+            if good and end - start < len(line.raw):
+                yield from _objects_in(Line(line.number, start, end - start, line.raw[start:end]))
+    if isinstance(value, dict):
+        yield value
+    elif value is None and (known := outline(line.raw).known):
+        yield {**known, "payload": {}}
 
 
-class StrangerReader(Reader):
-    """Reads files of agents that we do not know: each line is unknown, whatever stands in it.
-
-    Nothing there is called broken: what would break one format may be right in another.
-    """
-
-    def read(self, lines: Iterable[Line]) -> Iterator[Piece]:
-        for line in lines:
-            record = _read_strange(line)
-            yield Piece(line.number, line.offset, line.length, line.raw, record)
+def _is_typed(value: Value) -> bool:
+    return isinstance(value.get("type"), str)
 
 
-def _read_strange(line: Line) -> Record:
-    if line.whole and not line.raw.strip(WHITE):
-        return Blank()
-    value = _object_in(line.raw) if line.whole else None
-    kind = (value or {}).get("type")
-    name = kind if isinstance(kind, str) else "untyped" if value is not None else "text"
-    return unknown(value or {}, name, "of an agent that we do not know", body=value)
+def _name_of(value: Value) -> str:
+    return str(value["type"]) if _is_typed(value) else "untyped"
 
 
 def _refuse(raw: bytes) -> Record:  # noqa: ARG001 (a decoder takes bytes)
-    raise msgspec.DecodeError("no line of a stranger is decoded")
+    raise msgspec.DecodeError("nothing of a stranger is decoded as a record")
 
 
-STRANGER = StrangerReader(
-    None,
-    _refuse,
-    read_value=lambda value: unknown(value, "untyped", "of an agent that we do not know", body=value),
-    name_of=lambda _: "untyped",
-    is_record=lambda _: False,
-)
+def _strange(value: Value) -> Record:
+    return unknown(value, _name_of(value), _STRANGE, body=value)
+
+
+class StrangerReader(Reader):
+    """Reads files of agents that we do not know: each line is one piece."""
+
+    def read(self, lines: Iterable[Line]) -> Iterator[Piece]:
+        for line in lines:
+            yield Piece(line.number, line.offset, line.length, line.raw, _read_strange(line))
+
+
+def _read_strange(line: Line) -> Record:
+    if line.length == len(line.raw) and not line.raw.strip(WHITE):
+        return Blank()
+    value: Any = None
+    try:
+        value, _ = loads(line.raw) if line.whole else (None, "")
+    except (ValueError, RecursionError):
+        return unknown({}, "text", _STRANGE, body=None)
+    return _strange(value) if isinstance(value, dict) else unknown({}, "text", _STRANGE, body=value)
+
+
+STRANGER = StrangerReader(None, _refuse, read_value=_strange, name_of=_name_of, is_record=_is_typed)
+WRECKAGE = Reader(None, _refuse, read_value=_strange, name_of=_name_of, is_record=_is_typed)

@@ -2,22 +2,22 @@
 
 Rules of this room
   1. Nothing here changes a reading; it only looks at the same bytes again.
-  2. A stray is a path and a value: `message.usage.mood`; a part of unknown kind shows as `content[](hologram)`.
+  2. A stray is a path and a value: `message.usage.mood`; a part of unknown kind, or of a known kind in an
+     unexpected shape, shows as `content[](hologram)`.
   3. Of a key that stands twice in one object the last one is read, as in the clients; it shows as `key (twice)`.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import msgspec
 
 from tracklog.records.base import Blank, Broken, Piece, Record, Unknown
-from tracklog.records.json_text import is_too_dense, loads
-from tracklog.records.shapes import Stray, shape_of
+from tracklog.records.json_text import is_too_much, keys_that_stand_twice, loads
+from tracklog.records.shapes import Stray, parts_set_aside, shape_of
 
-_TOO_DEEP = "(too deep or too many values to look for unnamed keys)"
+_TOO_DEEP = "(too deep or too much to look for unnamed keys)"
 _NO_NAMES = (Blank, Broken, Unknown)
 
 
@@ -36,8 +36,10 @@ class Drift:
     def _look_into(self, piece: Piece) -> list[Stray]:
         value = _parsed(piece.raw)
         found = self.strays_of(piece.record, value)
+        if piece.tolerantly:
+            found += parts_set_aside(piece.record)
         if _has_more_keys_than(piece.raw, _count_keys(value)):
-            found += [(f"{key} (twice)", None) for key in _keys_that_stand_twice(piece.raw)]
+            found += [(f"{key} (twice)", None) for key in keys_that_stand_twice(piece.raw)]
         return found
 
     def strays_of(self, record: Record, value: Any) -> list[Stray]:
@@ -54,8 +56,8 @@ def extra_of(piece: Piece) -> dict[str, Any]:
 
 
 def _parsed(raw: bytes) -> Any:
-    if is_too_dense(raw):
-        raise RecursionError("too many values")
+    if is_too_much(raw):
+        raise RecursionError("too much to make objects of")
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -80,15 +82,3 @@ def _count_keys(value: Any) -> int:
 def _has_more_keys_than(raw: bytes, n_keys: int) -> bool:
     """Whether more keys are written than were parsed. Inside a string a quote is always escaped."""
     return raw.count(b'":') - raw.count(b'\\":') > n_keys
-
-
-def _keys_that_stand_twice(raw: bytes) -> list[str]:
-    twice: list[str] = []
-
-    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        seen: set[str] = set()
-        twice.extend(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        return dict(pairs)
-
-    json.loads(raw.decode(errors="replace"), strict=False, object_pairs_hook=note)
-    return twice

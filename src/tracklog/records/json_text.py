@@ -10,13 +10,10 @@ Rules of this room
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 BOM = b"\xef\xbb\xbf"
 WHITE = b" \t\r\n"
@@ -24,7 +21,8 @@ WHITE = b" \t\r\n"
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|\[+|\]+|\{+|\}+', re.DOTALL)
 _STRING_VALUE = re.compile(rb'\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")', re.DOTALL)
 _MOST_VALUES = 500_000
-_MOST_TOKENS = 1_000_000
+_MOST_WIDE_BYTES = 8 * 1024 * 1024
+_MOST_TOKENS = 4_000_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -45,15 +43,18 @@ _strict = json.JSONDecoder(parse_constant=_reject, parse_int=_whole_number, pars
 _lax = json.JSONDecoder(parse_constant=_reject, parse_int=_whole_number, parse_float=_fraction, strict=False)
 
 
-def is_too_dense(raw: bytes) -> bool:
-    """Whether `raw` may hold more values than we are willing to make objects of."""
-    return len(raw) > _MOST_VALUES and raw.count(b",") + raw.count(b"[") + raw.count(b"{") > _MOST_VALUES
+def is_too_much(raw: bytes) -> bool:
+    """Whether the values in `raw`, or its text (four bytes for a letter if one is rare), may fill the memory."""
+    if len(raw) <= _MOST_VALUES:
+        return False
+    too_dense = raw.count(b",") + raw.count(b"[") + raw.count(b"{") > _MOST_VALUES
+    return too_dense or (len(raw) > _MOST_WIDE_BYTES and not raw.isascii())
 
 
 def loads(raw: bytes) -> tuple[Any, str]:
     """The value in `raw`, and what had to be repaired to read it (empty if nothing)."""
-    if is_too_dense(raw):
-        raise RecursionError("too many values")
+    if is_too_much(raw):
+        raise RecursionError("too much to make objects of")
     body = raw.removeprefix(BOM)
     repaired = ""
     try:
@@ -69,6 +70,22 @@ def loads(raw: bytes) -> tuple[Any, str]:
     return _encodable(value), repaired
 
 
+def keys_that_stand_twice(raw: bytes) -> list[str]:
+    """The keys that an object in `raw` holds more than once."""
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = dict(pairs)
+        if len(keys) < len(pairs):
+            names = [key for key, _ in pairs]
+            twice.extend(key for key in keys if names.count(key) > 1)
+        return keys
+
+    text = raw.removeprefix(BOM).decode(errors="replace")
+    json.loads(text, strict=False, object_pairs_hook=note, parse_int=_whole_number, parse_float=_fraction)
+    return [str(_encodable(key)) for key in twice]
+
+
 def is_json(raw: bytes) -> bool:
     """Whether `raw` is one JSON value and nothing else."""
     try:
@@ -76,7 +93,7 @@ def is_json(raw: bytes) -> bool:
     except ValueError:
         return False
     except RecursionError:
-        return outline(raw)[1]
+        return outline(raw).is_all_of(raw)
     return True
 
 
@@ -91,33 +108,35 @@ def _encodable(value: Any) -> Any:
     return value
 
 
-def outline(raw: bytes) -> tuple[dict[str, str], bool]:
-    """The string values of the outermost object, and whether this is JSON as far as its brackets tell.
+class Outline(NamedTuple):
+    """What can be told of JSON without parsing it."""
 
-    The look is bounded: brackets that do not match within the first million tokens do not match.
-    """
+    known: dict[str, str]  # the string values of the outermost object
+    end: int | None  # behind the first value, or None if its brackets do not match
+    is_sure: bool = True  # False if the look was given up
+
+    def is_all_of(self, raw: bytes) -> bool:
+        """Whether the first value is the only one."""
+        return self.end is not None and not raw[self.end :].strip(WHITE)
+
+
+def outline(raw: bytes, start: int = 0) -> Outline:
+    """Follows strings and brackets from `start`, at any depth, and gives up after some million of them."""
     depth = 0
-    found: dict[str, str] = {}
-    for token in itertools.islice(_TOKEN.finditer(raw), _MOST_TOKENS):
+    known: dict[str, str] = {}
+    for n, token in enumerate(_TOKEN.finditer(raw, start)):
         mark = raw[token.start()]
         if mark in b"[{":
             depth += token.end() - token.start()
         elif mark in b"]}":
             depth -= token.end() - token.start()
-            if depth < 0:
-                break
+            if depth <= 0:
+                return Outline(known, token.end() + depth)
         elif depth == 1:
-            _note_pair(raw, token, found)
-    return found, depth == 0 or _is_valid(raw)
-
-
-def _is_valid(raw: bytes) -> bool:
-    """Whether a parser that makes no objects accepts `raw`; it does not go deep."""
-    try:
-        msgspec.json.decode(raw, type=msgspec.Raw)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    return True
+            _note_pair(raw, token, known)
+        if n > _MOST_TOKENS:
+            return Outline(known, None, is_sure=False)
+    return Outline(known, None)
 
 
 def _note_pair(raw: bytes, token: re.Match[bytes], found: dict[str, str]) -> None:

@@ -94,7 +94,8 @@ class Reader:
             yield from self._read_torn(line)
         elif not (line.nuls and type(record) is Blank):
             offset, recovered = line.offset + line.nuls, bool(line.nuls or repaired)
-            yield Piece(line.number, offset, len(line.raw), line.raw, record, recovered, repaired)
+            where = (line.number, offset, len(line.raw), line.raw)
+            yield Piece(*where, record, recovered=recovered, repaired=repaired, tolerantly=True)
 
     def _read_tolerantly(self, raw: bytes) -> tuple[Record, str]:
         body = raw.removeprefix(BOM).strip(WHITE)
@@ -115,7 +116,7 @@ class Reader:
         return self._read_value(value)
 
     def _read_torn(self, line: Line) -> Iterator[Piece]:
-        spans = list(torn.split(line.raw, self._is_record, self._may_be_record))
+        spans = list(torn.split(line.raw, self._is_record, may_be_record=self._may_be_record))
         start = line.offset + line.nuls
         for (first, last), good in spans:
             raw = line.raw[first:last]
@@ -123,19 +124,23 @@ class Reader:
             if not good and type(record) is not Broken:
                 record = Broken(why="JSON that is no record of its own")
             where = (line.number, start + first, last - first, raw)
-            yield Piece(*where, record, type(record) is not Broken, repaired)
+            recovered = type(record) is not Broken
+            yield Piece(*where, record, recovered=recovered, repaired=repaired, tolerantly=True)
 
     def _kept_by_reference(self, line: Line) -> Piece:
-        known, _ = outline(line.raw)
-        record = unknown(dict(known), self._name_of(dict(known)) or "oversized", _TOO_LONG, body=None)
-        return Piece(line.number, line.offset, line.length, line.raw, record)
+        known: Value = dict(outline(line.raw).known)
+        name = self._name_of(known) if known else "oversized"
+        return Piece(
+            line.number, line.offset, line.length, line.raw, unknown(known, name, _TOO_LONG, body=None)
+        )
 
     def _too_deep(self, raw: bytes) -> Record:
-        known, balanced = outline(raw)
-        if not balanced:
-            return Broken(why="too deep or too many values, and the brackets do not match")
-        name = self._name_of(dict(known)) if raw.lstrip(BOM + WHITE).startswith(b"{") else "array"
-        return unknown(dict(known), name, "too deep or too many values to decode", body=None)
+        found = outline(raw)
+        if found.is_sure and not found.is_all_of(raw):
+            return Broken(why="too deep or too much to decode, and the brackets do not match")
+        known: Value = dict(found.known)
+        name = self._name_of(known) if raw.lstrip(BOM + WHITE).startswith(b"{") else "array"
+        return unknown(known, name, "too deep or too much to decode", body=None)
 
 
 def unknown(value: Value, name: str, why: str, *, body: Any) -> Unknown:
@@ -157,6 +162,18 @@ def fit(value: Value, struct: Any, name: str) -> Record:
     except msgspec.ValidationError as error:
         return unknown(value, name, str(error), body=value)
     return record
+
+
+def single(agent: str, struct: Any, *, name: str, prepare: Callable[[Value], Value] = dict) -> Reader:
+    """A reader of files that hold one kind of thing; `prepare` is asked before the tolerant way."""
+    required = {field.encode_name for field in msgspec.structs.fields(struct) if field.required}
+    return Reader(
+        agent,
+        msgspec.json.Decoder(struct).decode,
+        read_value=lambda value: fit(prepare(value), struct, name),
+        name_of=lambda _: name,
+        is_record=lambda value: bool(required) and value.keys() >= required,
+    )
 
 
 def _why_broken(body: bytes, error: ValueError) -> str:

@@ -14,12 +14,13 @@ Rules of this room
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from msgspec import inspect as mi
 
-from tracklog.records.base import UNKNOWN_TAG
+from tracklog.records.base import UNKNOWN_TAG, UnknownPart
 
 Stray = tuple[str, Any]  # a path such as `message.usage.mood`, and the value that stands there
 
@@ -135,7 +136,7 @@ class ChoiceShape(Shape):
             return self.list.strays(value) if self.list is not None else []
         chosen = self._chosen(value)
         if chosen is None:
-            return self._unknown_tag(value)
+            return []
         found = chosen.strays(value)
         if found and self.tag_field is not None:
             tag = value[self.tag_field]
@@ -165,11 +166,6 @@ class ChoiceShape(Shape):
         tag = value.get(self.tag_field)
         return self.by_tag.get(tag, self.map) if type(tag) is str else self.map
 
-    def _unknown_tag(self, value: Any) -> list[Stray]:
-        if type(value) is dict and self.by_tag and self.tag_field is not None:
-            return [(f"({self._name(value)})", value)]
-        return []
-
     def _name(self, value: Any) -> str:
         tag = value.get(self.tag_field) if isinstance(value, dict) else None
         return tag if isinstance(tag, str) else type(value).__name__
@@ -184,6 +180,19 @@ def _python_type(types: mi.UnionType) -> Any:
         elif isinstance(member, mi.StrType):
             members.append(str)
     return functools.reduce(lambda left, right: left | right, members) if members else Any
+
+
+def parts_set_aside(value: Any) -> Iterator[Stray]:
+    """The unknown parts in a record, each with its path and kind."""
+    if isinstance(value, UnknownPart):
+        yield f"({value.name})", value
+    elif isinstance(value, list):
+        for item in value:
+            yield from ((joined("[]", path), part) for path, part in parts_set_aside(item))
+    elif isinstance(value, msgspec.Struct):
+        for field in msgspec.structs.fields(value):
+            inner = parts_set_aside(getattr(value, field.name))
+            yield from ((joined(field.encode_name, path), part) for path, part in inner)
 
 
 @functools.cache

@@ -23,7 +23,7 @@ def _on(*hooks: Json, matcher: str | None = None) -> Json:
     return {"hooks": list(hooks)} if matcher is None else {"matcher": matcher, "hooks": list(hooks)}
 
 
-WATCH = _shell("cat >> {{home}}/hook-events.jsonl; echo >> {{home}}/hook-events.jsonl")
+WATCH = _shell("{{python}} {{lab}}/watching_hook.py {{home}}/hook-events.jsonl")
 
 HOOKS: Json = {  # 1.0.60 drops all settings when it does not know one event: the later ones have their own scenario
     "UserPromptSubmit": [_on(WATCH, _says("UserPromptSubmit", additionalContext="It is raining."))],
@@ -147,6 +147,7 @@ ONCE_MORE = Scenario(
 
 REFUSED_PROMPT = Scenario(
     name="refused_prompt",
+    since="2.1.150",  # 2.1.100 leaves no log of it
     steps=(Step("please say the secret word"),),
     settings={
         "hooks": {

@@ -273,7 +273,7 @@ def test_a_line_nested_too_deep_is_unknown_by_its_type() -> None:
     assert isinstance(record, Unknown)
     assert (record.kind, record.why, record.at) == (
         "world_state",
-        "too deep or too many values to decode",
+        "too deep or too much to decode",
         AT,
     )
 

@@ -133,6 +133,8 @@ class AssistantLine(Envelope, tag="assistant", tag_field="type", kw_only=True):
     error_details: Raw = Raw()
     api_error: str | None = None
     api_error_status: int | str | None = None
+    api_error_type: str | None = None
+    failed_response_had_no_tool_call: bool | None = None
     supersedes: Raw = Raw()
     supersedes_uuids: list[str] | None = None
     is_aborted_mid_stream: bool | None = None

@@ -176,6 +176,7 @@ class WorktreeSession(Camel):
     hook_based: bool | None = None
     entered_existing: bool | None = None
     tmux_session_name: str | None = None
+    extension_root: str | None = None
 
 
 class WorktreeState(Metadata, tag="worktree-state"):

@@ -65,6 +65,8 @@ class WorktreeOutput(ToolOutput):
     worktree_branch: str | None = None
     discarded_files: int | None = None
     discarded_commits: int | None = None
+    original_cwd_missing: bool | None = None
+    restored_cwd: str | None = None
     tmux_session_name: str | None = None
 
 

@@ -14,6 +14,7 @@ from tracklog.records.claude_code.progress import ProgressLine
 from tracklog.records.claude_code.side_files import (
     AgentMeta,
     HistoryLine,
+    JournalFailed,
     JournalLaunched,
     JournalLine,
     JournalResult,
@@ -25,20 +26,20 @@ from tracklog.records.claude_code.side_files import (
     WorkflowRun,
 )
 from tracklog.records.claude_code.system import SystemHead, decode_system, struct_for
-from tracklog.records.reading import Reader, Value, fit, unknown
+from tracklog.records.reading import Reader, Value, fit, single, unknown
 
 Conversation = AssistantLine | UserLine | AttachmentLine | ProgressLine
 Loose = ResultLine | JournalLaunched | JournalStarted
 AnyLine = Conversation | SystemHead | AnyMetadata | Loose
-Journal = JournalLaunched | JournalStarted | JournalResult
+Journal = JournalLaunched | JournalStarted | JournalResult | JournalFailed
 
 _decoder: msgspec.json.Decoder[Record] = msgspec.json.Decoder(AnyLine)
 _NAMES = {tag_of(line) for line in AnyLine.__args__}
 _PART_NAMES = {"tool_result", "result", "started"}  # also the `type` of things that are no records
 _UNTYPED = ({"display", "project", "timestamp"}, {"agentType", "description"}, {"pid", "sessionId", "cwd"})
 _TELLING = {
-    "user": ("message",),
-    "assistant": ("message",),
+    "user": ("message", "sessionId", "parentUuid"),
+    "assistant": ("message", "sessionId", "parentUuid"),
     "system": ("subtype", "sessionId", "parentUuid"),
     "attachment": ("attachment",),
     "progress": ("data",),
@@ -99,17 +100,6 @@ def may_be_record(value: Value) -> bool:
     return is_record(value) or (isinstance(kind, str) and kind in _NAMES - _PART_NAMES)
 
 
-def _single(struct: Any, name: str) -> Reader:
-    """A reader of files that hold one kind of thing."""
-    return Reader(
-        "claude",
-        msgspec.json.Decoder(struct).decode,
-        read_value=lambda value: fit(value, struct, name),
-        name_of=lambda _: name,
-        is_record=lambda _: True,
-    )
-
-
 READER = Reader(
     "claude",
     decode,
@@ -119,15 +109,15 @@ READER = Reader(
     may_be_record=may_be_record,
     drift=Drift,
 )
-META_READER = _single(AgentMeta, "meta")
-REGISTRY_READER = _single(Registry, "registry")
-HISTORY_READER = _single(HistoryLine, "history")
-WORKFLOW_READER = _single(WorkflowRun, "workflow")
-TITLE_READER = _single(TitleFile, "title")
-PROJECT_INDEX_READER = _single(ProjectIndex, "project-index")
-HOOK_INPUT_READER = _single(HookInput, "hook")
-HOOK_OUTPUT_READER = _single(HookOutput, "hook-output")
-SETTINGS_READER = _single(Settings, "settings")
+META_READER = single("claude", AgentMeta, name="meta")
+REGISTRY_READER = single("claude", Registry, name="registry")
+HISTORY_READER = single("claude", HistoryLine, name="history")
+WORKFLOW_READER = single("claude", WorkflowRun, name="workflow")
+TITLE_READER = single("claude", TitleFile, name="title")
+PROJECT_INDEX_READER = single("claude", ProjectIndex, name="project-index")
+HOOK_INPUT_READER = single("claude", HookInput, name="hook")
+HOOK_OUTPUT_READER = single("claude", HookOutput, name="hook-output")
+SETTINGS_READER = single("claude", Settings, name="settings")
 JOURNAL_READER = Reader(
     "claude",
     msgspec.json.Decoder(Journal).decode,
@@ -151,7 +141,8 @@ def is_claude(value: Value) -> bool:
 
 def version_of(record: Record) -> str | None:
     """The client version that wrote this record, where it says so."""
-    return getattr(record, "version", None)
+    said = getattr(record, "version", None)
+    return said if isinstance(said, str) else None  # the index of a project counts its own versions
 
 
 def session_of(record: Record) -> str | None:

@@ -120,6 +120,15 @@ class JournalResult(JournalLine, tag="result"):
     """An agent of it gave its result."""
 
     result: Raw = Raw()
+    tools_used: Raw = Raw()
+    remote_control_device_report: Raw = Raw()
+
+
+class JournalFailed(JournalLine, tag="failed"):
+    """An agent of it failed."""
+
+    error: Raw = Raw()
+    reason: Raw = Raw()
 
 
 class WorkflowRun(CamelRecord, kw_only=True):

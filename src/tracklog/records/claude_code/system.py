@@ -68,6 +68,7 @@ class CompactMetadata(Camel):
     cumulative_dropped_tokens: int | None = None
     messages_summarized: int | None = None
     user_context: str | None = None
+    running_turn_prompt: Raw = Raw()
     pre_compact_discovered_tools: list[str] | None = None
     preserved_segment: PreservedSegment | None = None
     preserved_messages: PreservedMessages | None = None

@@ -9,7 +9,7 @@ from tracklog.records.codex.envelope import Enveloped, SessionMetaLine
 from tracklog.records.codex.items import ResponseItem
 from tracklog.records.codex.legacy import Document, HistoryLine, MetaLine, SessionIndexLine, StateLine
 from tracklog.records.codex.turn_items import TurnItem
-from tracklog.records.reading import Reader, Value, fit, unknown
+from tracklog.records.reading import Reader, Value, fit, single, unknown
 
 AnyLine = Enveloped | ResponseItem
 _ENVELOPES: dict[str, Any] = {tag_of(struct): struct for struct in get_args(Enveloped)}
@@ -156,17 +156,6 @@ def _may_be_record(value: Value) -> bool:
     return isinstance(kind, str) and kind in _BARE and value.get("id", "absent") in (None, "")
 
 
-def _single(struct: Any, name: str) -> Reader:
-    """A reader of files that hold one kind of thing."""
-    return Reader(
-        "codex",
-        msgspec.json.Decoder(struct).decode,
-        read_value=lambda value: fit(_with_typed_parts(value), struct, name),
-        name_of=lambda _: name,
-        is_record=lambda _: True,
-    )
-
-
 READER = Reader(
     "codex",
     msgspec.json.Decoder(AnyLine).decode,
@@ -175,6 +164,6 @@ READER = Reader(
     is_record=_is_record,
     may_be_record=_may_be_record,
 )
-DOCUMENT_READER = _single(Document, "document")
-HISTORY_READER = _single(HistoryLine, "history")
-SESSION_INDEX_READER = _single(SessionIndexLine, "session_index")
+DOCUMENT_READER = single("codex", Document, name="document", prepare=_with_typed_parts)
+HISTORY_READER = single("codex", HistoryLine, name="history")
+SESSION_INDEX_READER = single("codex", SessionIndexLine, name="session_index")
