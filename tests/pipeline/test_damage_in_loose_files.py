@@ -64,9 +64,7 @@ def test_a_record_behind_a_deep_one_is_not_swallowed(tmp_path: Path) -> None:
 
 
 def test_objects_a_million_deep_are_unknown_with_their_id(tmp_path: Path) -> None:
-    deep = (
-        b'{"type":"user","uuid":"d","sessionId":"s","deep":' + b'{"a":' * 600_000 + b"1" + b"}" * 600_001
-    )
+    deep = b'{"type":"user","uuid":"d","sessionId":"s","deep":' + b'{"a":' * 600_000 + b"1" + b"}" * 600_001
     path = tmp_path / "a.jsonl"
     path.write_bytes(deep)
     (piece,) = read_records(path)

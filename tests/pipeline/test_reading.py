@@ -68,6 +68,12 @@ def test_a_document_is_one_line(tmp_path: Path) -> None:
     assert found(path).session == "s"
 
 
+def test_a_strangers_document_over_many_lines_is_unknown_line_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "pretty.jsonl"
+    path.write_text(json.dumps({"sessions": [1, 2]}, indent=1), "utf-8")
+    assert {reading for reading, _ in kinds(path)} == {"unknown"}
+
+
 def test_json_lines_under_the_name_of_a_document_are_lines(tmp_path: Path) -> None:
     path = write(tmp_path / "events.json", {"type": "a"}, {"type": "b"})
     assert kinds(path) == [("unknown", "a"), ("unknown", "b")]

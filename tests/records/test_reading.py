@@ -241,3 +241,21 @@ def test_a_doubled_key_is_seen_beside_any_other_oddity(front: bytes, odd: bytes)
     raw = front + b'{"type":"user","message":{"content":"x"},"uuid":"a","uuid":"b","odd":' + odd + b"}"
     (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
     assert "uuid (twice)" in extra_of(piece)
+
+
+@pytest.mark.parametrize(
+    ("said", "at"),
+    [
+        ("2026-11-15T10:00:00.123Z", "2026-11-15T10:00:00.123Z"),
+        ("2026-11-15T10:00:00Z", "2026-11-15T10:00:00Z"),
+        ("2026-11-15T12:00:00.123+02:00", "2026-11-15T10:00:00.123Z"),
+        ("2026-11-15T10:00:00", "2026-11-15T10:00:00.000Z"),
+        ("yesterday\x1b[31m", None),
+        ("9999-99-99T00:00:00Z\n", None),
+        ("", None),
+    ],
+)
+def test_times_are_told_in_utc(said: str, at: str | None) -> None:
+    raw = json.dumps(user(timestamp=said)).encode()
+    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    assert (piece.reading, piece.at) == ("read", at)

@@ -95,7 +95,7 @@ def pieces_of(file: LogFile) -> Iterator[Piece]:
 def identified(file: LogFile) -> LogFile:
     """The file with its agent and session as its own first records tell, where the place does not.
 
-    A file without a single whole JSON object belongs to nobody: its kind is `other`, its lines are broken.
+    A file without any whole JSON in it belongs to nobody: its kind is `other`, its lines are broken.
     """
     if file.agent is not None or file.kind in NOT_RECORDS:
         return file
@@ -103,10 +103,11 @@ def identified(file: LogFile) -> LogFile:
         return file._replace(agent=_WRITTEN_BY[file.kind])
     try:
         told = tell_agent(lines_of(file))
+        is_stranger = told.has_objects or _is_document(file)
     except NotReadable:
         return file  # whoever reads it will meet the same refusal and report it
     if told.agent is None:
-        return file if told.has_objects or not file.size else file._replace(kind=FileKind.OTHER)
+        return file if is_stranger else file._replace(kind=FileKind.OTHER)
     known = file._replace(agent="codex" if told.agent == "codex" else "claude")
     return known._replace(session=_session_in(known) or file.session)
 
@@ -121,6 +122,12 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[Piece]:
     if isinstance(found, Skipped):
         raise UserError(f"cannot read {os.fspath(path)}: {found.why}")
     return pieces_of(identified(found))
+
+
+def _is_document(file: LogFile) -> bool:
+    """Whether the file is empty, or one JSON value over many lines, as some agents write it."""
+    document = whole(chunks(file))
+    return not document.length or (document.whole and is_json(document.raw))
 
 
 def _session_in(file: LogFile) -> str | None:

@@ -4,10 +4,13 @@ Modules that define structs do without `from __future__ import annotations`: msg
 from its text when the program starts, which costs more than all the rest of the start (100 ms).
 """
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+
+_IN_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z")
 
 
 class Named(msgspec.Struct, kw_only=True, gc=False):
@@ -103,6 +106,12 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
         return "broken" if record is Broken else "unknown" if record is Unknown else "read"
 
     @property
+    def at(self) -> str | None:
+        """When it was written, in UTC; None where the log says no time that can be one."""
+        said = self.record.at
+        return said if said is None or _IN_UTC.fullmatch(said) else _as_utc(said)
+
+    @property
     def why(self) -> str | None:
         """Why it is unknown or broken, or what had to be repaired."""
         return getattr(self.record, "why", None) or self.repaired or None
@@ -111,6 +120,14 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
 def tag_of(struct: type[msgspec.Struct]) -> str:
     """The tag by which the log names this struct, or the class's name where it has none."""
     return str(struct.__struct_config__.tag or struct.__name__)
+
+
+def _as_utc(said: str) -> str | None:
+    try:
+        moment = datetime.fromisoformat(said)
+    except ValueError:
+        return None
+    return utc(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp())
 
 
 def utc(seconds: float) -> str | None:
