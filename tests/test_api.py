@@ -58,3 +58,9 @@ def test_transcript_path_says_where_a_session_will_be_written(
     monkeypatch.delenv("CLAUDE_CODE_PROJECT_DIR_NAME", raising=False)
     session = "11111111-aaaa-4aaa-8aaa-111111111111"
     assert tracklog.transcript_path(session, "/") == tmp_path / "projects" / "-" / f"{session}.jsonl"
+
+
+def test_what_no_record_names_is_told_by_path(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b'{"type":"summary","summary":"Words","leafUuid":"x","mood":{"tone":"calm"}}\n')
+    assert [tracklog.extra_of(piece) for piece in tracklog.read_records(log)] == [{"mood": {"tone": "calm"}}]

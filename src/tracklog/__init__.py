@@ -1,6 +1,7 @@
 """tracklog: a flight recorder for coding agents, as a library.
 
-`read_records(path)` yields every piece of a log; `transcript_path(session_id, cwd)` says where a session is written.
+`read_records(path)` yields every piece of a log, `extra_of(piece)` what no record of ours names in it;
+`transcript_path(session_id, cwd)` says where a session is written.
 Importing this package loads nothing else: each name comes with its module when it is first used.
 """
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from tracklog.errors import UserError
     from tracklog.pipeline.reading import read_records
     from tracklog.records.base import Broken, Piece, Record, Unknown
+    from tracklog.records.drift import extra_of
     from tracklog.sources.claude_code import transcript_path
     from tracklog.sources.files import NotReadable
 
@@ -26,6 +28,7 @@ __all__ = [
     "Unknown",
     "UserError",
     "__version__",
+    "extra_of",
     "read_records",
     "transcript_path",
 ]
@@ -37,6 +40,7 @@ _HOME_OF = {
     "Record": "tracklog.records.base",
     "Unknown": "tracklog.records.base",
     "UserError": "tracklog.errors",
+    "extra_of": "tracklog.records.drift",
     "read_records": "tracklog.pipeline.reading",
     "transcript_path": "tracklog.sources.claude_code",
 }

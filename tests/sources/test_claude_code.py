@@ -260,3 +260,25 @@ def test_the_hosts_project_name_counts_only_together_with_its_config_dir(tmp_pat
 def test_what_cannot_be_a_session_id_is_refused(tmp_path: Path, session_id: str) -> None:
     with pytest.raises(UserError, match="not a session id"):
         transcript_path(session_id, "/srv/app", root=tmp_path, env={})
+
+
+@pytest.mark.parametrize(
+    ("cwd", "name"),
+    [
+        (r"C:\Users\Ann\src", "C--Users-Ann-src"),
+        ("d:/work", "d--work"),
+        (r"\\server\share\src", "--server-share-src"),
+    ],
+)
+def test_a_working_directory_of_windows_is_absolute_as_it_stands(tmp_path: Path, cwd: str, name: str) -> None:
+    expected = tmp_path / "projects" / name / f"{ONE}.jsonl"
+    assert transcript_path(ONE, cwd, root=tmp_path, env={}) == expected
+
+
+def test_the_root_may_be_text(tmp_path: Path) -> None:
+    assert transcript_path(ONE, "/", root=str(tmp_path), env={}) == tmp_path / "projects/-" / f"{ONE}.jsonl"
+
+
+def test_a_working_directory_that_no_system_can_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"not a directory: '/a\\x00b'"):
+        transcript_path(ONE, "/a\0b", root=tmp_path, env={})

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tracklog.sources.folders import MAX_DEPTH, file_at, find, roots_at
-from tracklog.sources.found import LogFile, Skipped
+from tracklog.sources.found import Agent, LogFile, Root, Skipped
+from tracklog.sources.places import find_at
 
 from .tree import ONE, TWO, files_in, locked, plant, skipped_in
 
@@ -26,19 +27,21 @@ ROLLOUT = f"rollout-2026-03-01T17-24-42-{ONE}.jsonl"
         ("x/projects/-srv-app/x.jsonl", [None]),
     ],
 )
-def test_a_folder_is_the_home_its_contents_say(tmp_path: Path, inside: str, agents: list[str | None]) -> None:
+def test_a_folder_is_the_home_its_contents_say(
+    tmp_path: Path, inside: str, agents: list[Agent | None]
+) -> None:
     plant(tmp_path, inside)
-    assert roots_at(tmp_path) == [(tmp_path, agent) for agent in agents]
+    assert roots_at(tmp_path) == [Root(tmp_path, agent) for agent in agents]
 
 
 def test_a_folder_can_be_the_home_of_both_agents(tmp_path: Path) -> None:
     plant(tmp_path, "projects/-a/x.jsonl", "sessions/1.json", f"sessions/2026/03/01/{ROLLOUT}")
-    assert roots_at(tmp_path) == [(tmp_path, "claude"), (tmp_path, "codex")]
+    assert roots_at(tmp_path) == [Root(tmp_path, "claude"), Root(tmp_path, "codex")]
 
 
 def test_claude_codes_registry_does_not_make_its_home_one_of_codex(tmp_path: Path) -> None:
     plant(tmp_path, "projects/-a/x.jsonl", "sessions/2026.json")
-    assert roots_at(tmp_path) == [(tmp_path, "claude")]
+    assert roots_at(tmp_path) == [Root(tmp_path, "claude")]
 
 
 def test_a_home_is_recognised_through_links(tmp_path: Path) -> None:
@@ -46,7 +49,7 @@ def test_a_home_is_recognised_through_links(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "projects").symlink_to(tmp_path / "disk")
     (tmp_path / "home").symlink_to("real")
-    assert roots_at(tmp_path / "home") == [(tmp_path / "home", "claude")]
+    assert roots_at(tmp_path / "home") == [Root(tmp_path / "home", "claude")]
 
 
 def test_a_plain_folder_is_searched_to_the_bottom_and_kinds_come_from_names(tmp_path: Path) -> None:
@@ -156,3 +159,83 @@ def test_a_single_path_that_is_no_file_is_skipped_with_the_reason(tmp_path: Path
         Skipped(tmp_path, "directory"),
         Skipped(Path("a\0b"), "no file can have this name"),
     ]
+
+
+HOME_OF_BOTH = (
+    "history.jsonl",
+    f"projects/-srv-app/{ONE}.jsonl",
+    "projects/-srv-app/named-by-hand.jsonl",
+    f"projects/-srv-app/{TWO}.jsonl.zst",
+    "projects/-srv-app/agent-a1.jsonl",
+    "projects/-srv-app/sessions-index.json",
+    f"projects/-srv-app/{ONE}/custom-title.json",
+    f"projects/-srv-app/{ONE}/news.jsonl",
+    f"projects/-srv-app/{ONE}/subagents/agent-b2.jsonl",
+    f"projects/-srv-app/{ONE}/subagents/agent-b2.meta.json",
+    f"projects/-srv-app/{ONE}/subagents/workflows/wf_1/journal.jsonl",
+    f"projects/-srv-app/{ONE}/tool-results/out.txt",
+    f"projects/-srv-app/{ONE}/workflows/wf_1.json",
+    f"projects/chosen-by-the-host/{ONE}.jsonl",
+    "sessions/4410.json",
+    f"sessions/2026/03/01/{ROLLOUT}",
+    "sessions/2026/03/01/news.jsonl",
+    f"sessions/rollout-2025-05-01-{TWO}.json",
+    f"archived_sessions/{ROLLOUT}.zst",
+    "session_index.jsonl",
+)
+
+
+def test_a_file_named_by_itself_is_what_its_home_says_of_it(tmp_path: Path) -> None:
+    plant(tmp_path, *HOME_OF_BOTH)
+    found = [file for file in find_at(tmp_path) if isinstance(file, LogFile)]
+    assert {file.path.relative_to(tmp_path).as_posix() for file in found} == set(HOME_OF_BOTH)
+    assert [file_at(file.path) for file in found] == found
+
+
+def test_a_file_named_from_inside_its_home_is_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(tmp_path, *HOME_OF_BOTH)
+    whole = file_at(tmp_path / "projects/-srv-app" / f"{ONE}.jsonl")
+    monkeypatch.chdir(tmp_path / "projects/-srv-app")
+    inside = file_at(Path(f"{ONE}.jsonl"))
+    assert isinstance(inside, LogFile)
+    assert inside._replace(path=inside.path.absolute()) == whole
+
+
+@pytest.mark.parametrize(
+    "name", ["projects/notes/log.jsonl", "projects/notes/deep/log.jsonl", "projects/x.jsonl"]
+)
+def test_a_folder_called_projects_does_not_make_every_file_in_it_one_of_claude_code(
+    tmp_path: Path, name: str
+) -> None:
+    plant(tmp_path, name)
+    found = file_at(tmp_path / name)
+    assert isinstance(found, LogFile)
+    assert (found.agent, found.kind.value, found.root) == (None, "transcript", (tmp_path / name).parent)
+
+
+@pytest.mark.parametrize(
+    ("part", "agents"),
+    [("projects", ["claude"]), ("sessions", ["claude", "codex"]), ("archived_sessions", ["codex"])],
+)
+def test_a_folder_of_a_home_named_by_itself_is_that_part_of_the_home(
+    tmp_path: Path, part: str, agents: list[Agent]
+) -> None:
+    plant(tmp_path, *HOME_OF_BOTH)
+    assert roots_at(tmp_path / part) == [Root(tmp_path, agent, part) for agent in agents]
+    of_home = [file for file in find_at(tmp_path) if isinstance(file, LogFile)]
+    assert list(find_at(tmp_path / part)) == [
+        file for file in of_home if file.path.is_relative_to(tmp_path / part)
+    ]
+
+
+def test_a_folder_that_is_only_called_like_a_part_of_a_home_is_a_plain_one(tmp_path: Path) -> None:
+    plant(tmp_path, "projects/notes/log.jsonl", "sessions/morning/log.jsonl")
+    for name in ("projects", "sessions"):
+        assert roots_at(tmp_path / name) == [Root(tmp_path / name, None)]
+
+
+def test_a_root_may_be_a_single_file(tmp_path: Path) -> None:
+    plant(tmp_path, "a.jsonl", "b.jsonl")
+    assert list(find(tmp_path / "a.jsonl")) == [file_at(tmp_path / "a.jsonl")]

@@ -143,6 +143,20 @@ def test_one_session_in_several_files_is_no_ambiguity_and_the_newest_full_one_co
     assert [file.path.parent.name for file in found] == ["-new", "-old", "-stub"]
 
 
+def test_the_file_that_is_named_like_the_session_comes_before_others_of_it(tmp_path: Path) -> None:
+    plant(
+        tmp_path, f"{ONE}.jsonl", f"{ONE}/other.jsonl", f"rollout-2026-03-01T17-24-42-{TWO}.jsonl", "x.jsonl"
+    )
+    told = {"other.jsonl": ONE, "x.jsonl": TWO}  # as their records would tell
+    files = [file._replace(session=told.get(file.path.name, file.session)) for file in logs_at(tmp_path)]
+    os.utime(tmp_path / f"{ONE}.jsonl", (1000, 1000))
+    found = [[file.path.name for file in resolve_session(session, files)] for session in (ONE, TWO)]
+    assert found == [
+        [f"{ONE}.jsonl", "other.jsonl"],
+        [f"rollout-2026-03-01T17-24-42-{TWO}.jsonl", "x.jsonl"],
+    ]
+
+
 def test_a_session_whose_transcript_is_gone_is_found_by_what_is_left(tmp_path: Path) -> None:
     plant(tmp_path, f"projects/-a/{ONE}/subagents/agent-a.jsonl")
     assert files_in(resolve_session(ONE, logs_at(tmp_path)), tmp_path) == [

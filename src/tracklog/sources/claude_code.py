@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tracklog.errors import UserError
-from tracklog.sources.found import LINE_SUFFIXES, UUID, FileKind, LogFile, Skipped
+from tracklog.sources.found import LINE_SUFFIXES, UUID, FileKind, LogFile, Skipped, Standing
 from tracklog.sources.homes import homes_from, user_home
 from tracklog.sources.listing import list_folder, log_file, stat_regular, walk
 from tracklog.sources.slug import project_dirs_for, slug
@@ -24,6 +24,8 @@ from tracklog.sources.slug import project_dirs_for, slug
 _SESSION_ID = re.compile(UUID)
 _REGISTRY_NAME = re.compile(r"[0-9]+\.json")
 _HOST_CHOSEN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_PROJECT_NAME = re.compile(r"-|[A-Za-z]--")  # how the slug of an absolute path begins
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _SESSION_FOLDER_DEPTH = 16
 
 _KIND_BY_NAME = {
@@ -44,23 +46,47 @@ def roots(env: Mapping[str, str]) -> list[Path]:
     return [root for root in (home / ".claude", xdg / "claude") if root.is_dir()]
 
 
-def find(root: Path) -> Iterator[LogFile | Skipped]:
-    """Everything Claude Code wrote about its sessions under this home."""
+def find(root: Path, *, part: str | None = None) -> Iterator[LogFile | Skipped]:
+    """Everything Claude Code wrote about its sessions under this home, or in one of its folders."""
     top = list_folder(root, may_be_link=True)
     yield from (odd for odd in top.skipped if odd.path == root or odd.path.name == "history.jsonl")
-    if "history.jsonl" in top.files:
+    if part is None and "history.jsonl" in top.files:
         yield _found(root / "history.jsonl", top.files["history.jsonl"], kind=FileKind.HISTORY, root=root)
-    if "projects" in top.folders + top.links:
+    if part in (None, "projects") and "projects" in top.folders + top.links:
         yield from _find_projects(root)
-    if "sessions" in top.folders + top.links:
+    if part in (None, "sessions") and "sessions" in top.folders + top.links:
         yield from _find_registry(root)
+
+
+def standing_of(inside: Sequence[str]) -> Standing | None:
+    """What a file is by its path from the home on, None if it is not surely one of Claude Code's.
+
+    Many people have a folder called `projects`: only the name of a project or a session shows whose it is.
+    """
+    match inside:
+        case ["history.jsonl"]:
+            return Standing(FileKind.HISTORY)
+        case ["sessions", name] if _REGISTRY_NAME.fullmatch(name):
+            return Standing(FileKind.REGISTRY)
+        case ["projects", project, name]:
+            kind, session = _kind_in_project(name), _if_session_id(name.partition(".json")[0])
+        case ["projects", project, beside, *folders, name] if beside != "memory":
+            kind, session = _kind_beside(name, tuple(folders)), _if_session_id(beside)
+        case _:
+            return None
+    return Standing(kind, session) if kind and (session or is_project_name(project)) else None
+
+
+def is_project_name(name: str) -> bool:
+    """Whether a folder is called as Claude Code calls those of projects, unless a host chose the name."""
+    return _PROJECT_NAME.match(name) is not None
 
 
 def transcript_path(
     session_id: str,
     cwd: str | os.PathLike[str],
     *,
-    root: Path | None = None,
+    root: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Path:
     """Where the session's transcript is, or, if there is none yet, where Claude Code will write it.
@@ -70,14 +96,22 @@ def transcript_path(
     env = os.environ if env is None else env
     if not session_id or "/" in session_id or "\0" in session_id:
         raise UserError(f"not a session id: {session_id!r}; give the UUID that names the transcript")
-    homes = [root] if root else roots(env) or [user_home(env) / ".claude"]
-    working_dir = os.path.realpath(cwd)
+    homes = [Path(root)] if root else roots(env) or [user_home(env) / ".claude"]
+    working_dir = resolved(cwd)
     existing = {path: status for home in homes for path, status in _transcripts_named(session_id, home)}
     if existing:
         own = {folder for home in homes for folder in project_dirs_for(home, working_dir)}
         ranks = {path: (s.st_size > 0, path.parent in own, s.st_mtime_ns) for path, s in existing.items()}
         return max(ranks, key=ranks.__getitem__)
     return homes[0] / "projects" / _project_name(working_dir, env) / f"{session_id}.jsonl"
+
+
+def resolved(cwd: str | os.PathLike[str]) -> str:
+    """The working directory as it names the project: absolute, its links resolved. One of Windows is left as it is."""
+    path = os.fspath(cwd)
+    if "\0" in path:
+        raise UserError(f"not a directory: {path!r}; give the session's working directory")
+    return path if _WINDOWS_PATH.match(path) else os.path.realpath(path)
 
 
 def kind_of(name: str, folder: str) -> FileKind | None:

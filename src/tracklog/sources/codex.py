@@ -9,11 +9,11 @@ Rules of this room
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tracklog.sources.found import LINE_SUFFIXES, UUID, FileKind, LogFile, Skipped
+from tracklog.sources.found import LINE_SUFFIXES, UUID, FileKind, LogFile, Skipped, Standing
 from tracklog.sources.homes import homes_from, user_home
 from tracklog.sources.listing import list_folder, log_file, walk
 
@@ -42,17 +42,28 @@ def roots(env: Mapping[str, str]) -> list[Path]:
     return [usual] if usual.is_dir() else []
 
 
-def find(root: Path) -> Iterator[LogFile | Skipped]:
-    """Everything Codex wrote about its sessions under this home."""
+def find(root: Path, *, part: str | None = None) -> Iterator[LogFile | Skipped]:
+    """Everything Codex wrote about its sessions under this home, or in one of its folders."""
     top = list_folder(root, may_be_link=True)
     yield from (odd for odd in top.skipped if odd.path == root or odd.path.name in _LOG_FILES)
     for name, status in top.files.items():
-        if name in _LOG_FILES:
+        if part is None and name in _LOG_FILES:
             kind = _LOG_FILES[name]
             yield log_file(root / name, status, kind=kind, agent="codex", root=root, session=None)
     for name in _LOG_FOLDERS:
-        if name in top.folders + top.links:
+        if part in (None, name) and name in top.folders + top.links:
             yield from _find_rollouts(root / name, root)
+
+
+def standing_of(inside: Sequence[str]) -> Standing | None:
+    """What a file is by its path from the home on, None if it is no log."""
+    match inside:
+        case [name] if name in _LOG_FILES:
+            return Standing(_LOG_FILES[name])
+        case [folder, *_, name] if folder in _LOG_FOLDERS:
+            kind = _kind_in_sessions(name)
+            return Standing(kind, session_of(name)) if kind else None
+    return None
 
 
 def rollout_name(name: str) -> RolloutName | None:

@@ -51,10 +51,18 @@ class Skipped(NamedTuple):
 
 
 class Root(NamedTuple):
-    """Where to look; `agent` is None for a plain folder of logs."""
+    """Where to look; `agent` is None for a plain folder of logs, or for a single file."""
 
     path: Path
     agent: Agent | None
+    part: str | None = None  # the one folder of the home that is meant; None: all of it
+
+
+class Standing(NamedTuple):
+    """What the place of a file in an agent's home tells of it."""
+
+    kind: FileKind
+    session: str | None = None
 
 
 class Place(NamedTuple):

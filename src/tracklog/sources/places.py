@@ -30,9 +30,9 @@ def find(root: Root) -> Iterator[LogFile | Skipped]:
     """Everything under one root."""
     match root.agent:
         case "claude":
-            return claude_code.find(root.path)
+            return claude_code.find(root.path, part=root.part)
         case "codex":
-            return codex.find(root.path)
+            return codex.find(root.path, part=root.part)
         case None:
             return folders.find(root.path)
 
@@ -57,9 +57,7 @@ def find_all(roots: Iterable[Root]) -> Iterator[LogFile | Skipped]:
 
 def find_at(path: Path) -> Iterator[LogFile | Skipped]:
     """What a path given by a person leads to: one file, or all logs in a folder."""
-    if os.path.isdir(path):
-        return find_all(folders.roots_at(path))
-    return iter([folders.file_at(path)])
+    return find_all(folders.roots_at(path))
 
 
 def places(found: Iterable[LogFile | Skipped]) -> list[Place]:
@@ -132,6 +130,12 @@ def _one_line(name: str) -> str:
 
 
 def _best_first(matches: list[LogFile]) -> list[LogFile]:
-    """The main line of the session if any is left, the newest file with something in it first."""
+    """The main line of the session if any is left: what is not empty, then what is named like it, then the newest."""
     mains = [file for file in matches if file.kind in _MAIN_KINDS]
-    return sorted(mains or matches, key=lambda file: (file.size == 0, -file.mtime_ns))
+    return sorted(
+        mains or matches, key=lambda file: (file.size == 0, not _is_named_like_it(file), -file.mtime_ns)
+    )
+
+
+def _is_named_like_it(file: LogFile) -> bool:
+    return (file.session or "").lower() in file.path.name.lower()

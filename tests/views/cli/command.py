@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import json
 import os
@@ -9,8 +10,10 @@ import pty
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +23,7 @@ ONE = "11111111-aaaa-4aaa-8aaa-111111111111"
 TWO = "22222222-bbbb-4bbb-8bbb-222222222222"
 SOURCE = Path(package.__file__).parents[1]
 TIME_LIMIT_S = 60
+_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2  # linux/prctl.h, linux/capability.h
 
 
 class Answer(NamedTuple):
@@ -52,9 +56,13 @@ def command(*arguments: str | Path) -> list[str]:
 
 
 def tracklog(
-    *arguments: str | Path, home: Path, env: Mapping[str, str] | None = None, cwd: Path | None = None
+    *arguments: str | Path,
+    home: Path,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    is_mighty: bool = True,
 ) -> Answer:
-    """Runs `tracklog` to its end."""
+    """Runs `tracklog` to its end; unless it is mighty, the permissions of files hold for it even as root."""
     done = subprocess.run(
         command(*arguments),
         env=environment(home, env),
@@ -62,8 +70,34 @@ def tracklog(
         capture_output=True,
         timeout=TIME_LIMIT_S,
         stdin=subprocess.DEVNULL,
+        preexec_fn=None if is_mighty or os.geteuid() else _give_up_might,
     )
     return Answer(done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode())
+
+
+def _give_up_might() -> None:
+    system = ctypes.CDLL(None, use_errno=True)
+    for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
+        if system.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "cannot drop a capability")
+
+
+@contextmanager
+def out_of_reach() -> Iterator[Path]:
+    """A folder with `secret.jsonl`, which may not be read, and `locked/log.jsonl` in a folder not to be entered.
+
+    The superuser can read everything: as root, run the command with `is_mighty=False`.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        top = Path(name)
+        write(top / "secret.jsonl", user_line()).chmod(0)
+        write(top / "locked/log.jsonl", user_line())
+        (top / "locked").chmod(0)
+        top.chmod(0o755)
+        try:
+            yield top
+        finally:
+            (top / "locked").chmod(0o700)
 
 
 def on_a_terminal(

@@ -61,15 +61,30 @@ def test_the_version_is_the_package_s(tmp_path: Path) -> None:
     [
         (["nonsense"], "tracklog: No such command 'nonsense'. Try 'tracklog --help'.\n"),
         (["path"], "tracklog: Missing argument 'SESSION'. Try 'tracklog path --help'.\n"),
-        (["verify", "absent"], "tracklog: absent does not exist: name a log, or a folder of logs\n"),
-        (
-            ["verify", "a\x1b[31m\nb"],
-            "tracklog: a\\x1b[31m\\nb does not exist: name a log, or a folder of logs\n",
-        ),
     ],
 )
 def test_wrong_use_is_one_line_on_stderr_and_exit_2(tmp_path: Path, arguments: list[str], said: str) -> None:
     assert tracklog(*arguments, home=tmp_path) == (2, "", said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["verify", "absent"], "cannot read absent: does not exist"),
+        (["verify", "a\x1b[31m\nb"], "cannot read a\\x1b[31m\\nb: does not exist"),
+        (["verify", "dangling"], "cannot read dangling: does not exist"),
+        (["verify", "--root", "typo", "--json"], "cannot read typo: does not exist"),
+        (["doctor", "--root", "typo"], "cannot read typo: does not exist"),
+        (["places", "--root", "typo", "--json"], "cannot read typo: does not exist"),
+        (["--root", "typo"], "cannot read typo: does not exist"),
+        (["records", "@last", "--root", "typo"], "cannot read typo: does not exist"),
+    ],
+)
+def test_what_is_not_there_is_one_line_on_stderr_and_exit_1(
+    tmp_path: Path, arguments: list[str], said: str
+) -> None:
+    (tmp_path / "dangling").symlink_to("nowhere")
+    assert tracklog(*arguments, home=tmp_path) == (1, "", f"tracklog: {said}\n")
 
 
 def test_options_before_a_command_are_its_defaults(tmp_path: Path) -> None:
@@ -100,6 +115,39 @@ def test_a_reader_that_closes_the_pipe_ends_the_command_in_silence(tmp_path: Pat
             0,
             b"",
         )
+
+
+@pytest.mark.parametrize("words", ["doctor", "places", "verify", "demo", "path @last", ""])
+def test_a_pipe_that_is_closed_from_the_start_is_no_failure(tmp_path: Path, words: str) -> None:
+    both_agents(tmp_path)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        command(*words.split()), env=environment(tmp_path), stdout=writer, stderr=subprocess.PIPE, timeout=60
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("words", ["doctor", "places --json", "records @last", "path @last", "--help", ""])
+@pytest.mark.parametrize(
+    ("where", "why"), [(">&-", "stdout is closed"), (">/dev/full", "no space left on device")]
+)
+def test_an_answer_that_cannot_be_written_is_one_line_and_exit_1(
+    tmp_path: Path, words: str, where: str, why: str
+) -> None:
+    both_agents(tmp_path)
+    shell = ["/bin/sh", "-c", f'exec "$@" {where}', "sh", *command(*words.split())]
+    done = subprocess.run(shell, env=environment(tmp_path), capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode() == f"tracklog: cannot write the answer: {why}\n"
+
+
+def test_without_stderr_the_answer_is_the_same(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    shell = ["/bin/sh", "-c", 'exec "$@" 2>&-', "sh", *command("path", "nosuch", "--json")]
+    done = subprocess.run(shell, env=environment(tmp_path), stdout=subprocess.PIPE, timeout=60)
+    assert (done.returncode, json.loads(done.stdout)["exists"]) == (1, False)
 
 
 def test_an_interrupt_ends_with_130_and_one_line(tmp_path: Path) -> None:

@@ -142,8 +142,22 @@ def test_skipped_names_are_fine_unless_there_may_be_logs_behind_them(tmp_path: P
         "evidence": "2 names (FIFO, symbolic link)",
         "advice": "",
     }
-    gone = tracklog("doctor", "--json", "--root", tmp_path / "gone", home=tmp_path)
+    gone = tracklog("doctor", "--json", home=tmp_path, env={"CODEX_HOME": str(tmp_path / "gone")})
     assert states(gone)["skipped"] == "warn"
+
+
+def test_advice_names_the_command_that_works_with_the_roots_that_were_given(tmp_path: Path) -> None:
+    log = write(tmp_path / "my logs/a.jsonl", user_line(mood=1) + b'{"type":"hologram"}\n' + BROKEN)
+    write(tmp_path / "my logs/cut.jsonl.zst", b"\x28\xb5\x2f\xfd")
+    (tmp_path / "my logs" / ("d/" * 65)).mkdir(parents=True)
+    checks = tracklog("doctor", "--json", "--root", log.parent, home=tmp_path).json["checks"]
+    assert [check["advice"] for check in checks if "tracklog " in check["advice"]] == [
+        "tracklog records ~/'my logs/a.jsonl' --reading unknown shows the commonest",
+        "kept with their line; tracklog records ~/'my logs/a.jsonl' --extra shows the commonest",
+        "tracklog records ~/'my logs/a.jsonl' --reading broken shows the first",
+        "tracklog verify --root ~/'my logs' lists them",
+        "there may be logs: tracklog places --root ~/'my logs' lists the places",
+    ]
 
 
 def test_people_see_marks_advice_bars_and_places(tmp_path: Path) -> None:
@@ -155,9 +169,9 @@ def test_people_see_marks_advice_bars_and_places(tmp_path: Path) -> None:
         "!  reading claude    75.00 % of 4 lines, 97.91 % of 913 bytes understood",
         "                     → below 99.9 %: a newer client than this tracklog? see what is unknown or broken below",
         "!  unknown kinds     1 kind in 1 line",
-        "                     → tracklog records FILE --reading unknown shows them",
+        f"                     → tracklog records {place} --reading unknown shows the commonest",
         "!  unnamed keys      1 key, seen 3 times",
-        "                     → kept with their line; tracklog records FILE --extra shows them",
+        f"                     → kept with their line; tracklog records {place} --extra shows the commonest",
     ]
     assert out[out.index("") :] == [
         "",

@@ -48,11 +48,30 @@ def test_the_id_of_a_log_outside_of_a_home_is_told_by_its_records(tmp_path: Path
     }
 
 
-def test_a_session_that_is_nowhere_is_exit_1_with_one_line_and_no_answer(tmp_path: Path) -> None:
+def test_a_log_outside_of_the_roots_has_its_agent_too(tmp_path: Path) -> None:
+    log = write(tmp_path / "a.jsonl", user_line())
+    assert tracklog("path", log, "--json", home=tmp_path).json == {
+        "schema_version": 1,
+        "path": str(log),
+        "agent": "claude",
+        "exists": True,
+    }
+
+
+def test_of_loose_logs_of_one_session_the_one_with_its_name_is_meant(tmp_path: Path) -> None:
+    named = write(tmp_path / "logs" / f"{ONE}.jsonl", user_line())
+    write(tmp_path / "logs" / ONE / "other.jsonl", user_line())
+    os.utime(named, (1000, 1000))
+    assert tracklog("path", ONE, "--root", tmp_path / "logs", home=tmp_path).out == f"{named}\n"
+
+
+def test_a_session_that_is_nowhere_is_exit_1_with_one_line(tmp_path: Path) -> None:
     both_agents(tmp_path)
     said = f"tracklog: no session {NEW}: `tracklog places` shows where logs are, --root looks elsewhere\n"
     assert tracklog("path", NEW, home=tmp_path) == (1, "", said)
-    assert tracklog("path", NEW, "--json", home=tmp_path) == (1, "", said)
+    in_json = tracklog("path", NEW, "--json", home=tmp_path)
+    assert (in_json.code, in_json.err) == (1, said)
+    assert in_json.json == {"schema_version": 1, "path": None, "agent": None, "exists": False}
     assert tracklog("path", "no-id", "--cwd", tmp_path, home=tmp_path).code == 1
 
 

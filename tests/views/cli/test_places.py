@@ -86,11 +86,12 @@ def test_where_there_are_no_logs_it_says_where_it_looked_and_what_to_do(tmp_path
     }
 
 
-def test_a_root_that_is_not_there_is_no_mistake_but_is_named(tmp_path: Path) -> None:
-    answer = tracklog("places", "--root", tmp_path / "gone", home=tmp_path)
+def test_a_home_of_the_environment_that_is_not_there_is_no_mistake_but_is_named(tmp_path: Path) -> None:
+    env = {"CLAUDE_CONFIG_DIR": str(tmp_path / "gone")}
+    answer = tracklog("places", home=tmp_path, env=env)
     assert answer.code == 0
     assert "looked in ~/gone: does not exist\n" in answer.out
-    skipped = tracklog("places", "--json", "--root", tmp_path / "gone", home=tmp_path).json["skipped"]
+    skipped = tracklog("places", "--json", home=tmp_path, env=env).json["skipped"]
     assert skipped == [{"path": str(tmp_path / "gone"), "why": "does not exist"}]
 
 

@@ -15,6 +15,7 @@ from .command import (
     command,
     environment,
     on_a_terminal,
+    out_of_reach,
     rollout_in,
     tracklog,
     transcript_in,
@@ -115,18 +116,25 @@ def test_a_session_can_be_named_in_place_of_a_file(tmp_path: Path) -> None:
     assert by_name == tracklog("records", transcript_in(tmp_path), "--json", home=tmp_path)
 
 
-def test_what_cannot_be_read_is_the_user_s_mistake(tmp_path: Path) -> None:
+def test_what_is_no_log_is_the_user_s_mistake(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    said = {name: tracklog("records", name, home=tmp_path) for name in ("pipe", ".", "absent.jsonl")}
-    assert said == {
+    assert {name: tracklog("records", name, home=tmp_path) for name in ("pipe", ".")} == {
         "pipe": (2, "", "tracklog: cannot read pipe: FIFO\n"),
         ".": (2, "", "tracklog: . is a directory: name one of the files in it\n"),
-        "absent.jsonl": (
-            2,
-            "",
-            "tracklog: no file and no session absent.jsonl: `tracklog places` shows where logs are\n",
-        ),
     }
+
+
+def test_a_file_that_is_not_there_or_out_of_reach_is_exit_1(tmp_path: Path) -> None:
+    where = "`tracklog places` shows where logs are"
+    assert tracklog("records", "absent.jsonl", home=tmp_path) == (
+        1,
+        "",
+        f"tracklog: no file and no session absent.jsonl: {where}\n",
+    )
+    with out_of_reach() as top:
+        names = ("locked/log.jsonl", "secret.jsonl")
+        said = {name: tracklog("records", name, home=top, is_mighty=False) for name in names}
+    assert said == {name: (1, "", f"tracklog: cannot read {name}: permission denied\n") for name in said}
 
 
 def test_any_bytes_give_rows_and_exit_0(tmp_path: Path) -> None:
@@ -152,6 +160,28 @@ def test_on_a_terminal_there_is_a_head_and_the_reading_is_coloured(tmp_path: Pat
         == "\x1b[2m  line    length  reading  kind                              at                 \x1b[0m"
     )
     assert "\x1b[32mread   \x1b[0m" in only
+
+
+def test_on_a_terminal_of_80_columns_all_that_was_asked_for_can_be_read(tmp_path: Path) -> None:
+    uuid = "33333333-cccc-4ccc-8ccc-333333333333"
+    lines = user_line(uuid=uuid, mood="calm" * 20) + b'{"type":"hologram"}\n'
+    log = write(transcript_in(tmp_path), lines)
+    no_color = {"NO_COLOR": "1"}
+    shown = on_a_terminal("records", log, "--extra", "--raw", home=tmp_path, env=no_color).splitlines()
+    assert max(map(len, shown)) == 80
+    raw = lines.decode().splitlines()
+    assert "".join(row.removeprefix(" " * 8) for row in shown[4:-3]) == raw[0]
+    assert shown[:4] + shown[-3:] == [
+        "  line    length  reading  kind                              at                 ",
+        "     1       412  read     user                              2026-03-01 17:24:42",
+        '        mood="calmcalmcalmcalmcalmcalmcalmcalmcalmcalmcalmcalmcalmcalmcalmcalmca',
+        '        lmcalmcalmcalm"',
+        "     2        19  unknown  hologram",
+        "        unknown type",
+        f"        {raw[1]}",
+    ]
+    wide = on_a_terminal("records", log, home=tmp_path, columns=120, env=no_color).splitlines()
+    assert wide[1].endswith(f"2026-03-01 17:24:42  {uuid}")
 
 
 def test_rows_come_while_the_log_is_still_being_read(tmp_path: Path) -> None:

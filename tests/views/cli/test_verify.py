@@ -6,7 +6,16 @@ from pathlib import Path
 
 import zstandard
 
-from .command import both_agents, codex_lines, rollout_in, tracklog, transcript_in, user_line, write
+from .command import (
+    both_agents,
+    codex_lines,
+    out_of_reach,
+    rollout_in,
+    tracklog,
+    transcript_in,
+    user_line,
+    write,
+)
 
 
 def proof(path: Path, *, lines: int, **more: int) -> dict[str, object]:
@@ -41,7 +50,7 @@ def test_files_and_folders_can_be_named_and_each_file_is_proved_once(tmp_path: P
     one = write(tmp_path / "logs/one.jsonl", user_line())
     two = write(tmp_path / "two.jsonl", codex_lines())
     answer = tracklog("verify", "--json", two, tmp_path / "logs", one, home=tmp_path)
-    assert answer.json["files"] == [proof(one, lines=1), proof(two, lines=2)]
+    assert answer.json["files"] == [proof(two, lines=2), proof(one, lines=1)]
 
 
 def test_of_a_compressed_log_bytes_and_hash_are_those_of_the_stored_file(tmp_path: Path) -> None:
@@ -78,6 +87,48 @@ def test_what_is_no_regular_file_is_skipped_and_spoils_nothing(tmp_path: Path) -
         {"path": str(transcript_in(tmp_path, "pipe.jsonl")), "why": "FIFO"},
         {"path": str(transcript_in(tmp_path, "ring")), "why": "symbolic link"},
     ]
+
+
+def test_a_log_that_was_only_left_alone_spoils_nothing(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    twin = rollout_in(tmp_path).with_suffix(".jsonl.zst")
+    write(twin, zstandard.compress(codex_lines()))
+    second = transcript_in(tmp_path, "second.jsonl")
+    os.link(transcript_in(tmp_path), second)
+    answer = tracklog("verify", "--json", home=tmp_path)
+    assert (answer.code, answer.json["identical"], len(answer.json["files"])) == (0, True, 2)
+    assert answer.json["skipped"] == [
+        {"path": str(second), "why": "another name of a file already found"},
+        {"path": str(twin), "why": "the same log stands uncompressed beside it"},
+    ]
+
+
+def test_a_log_that_may_not_be_read_is_skipped_with_the_reason_and_spoils_it() -> None:
+    with out_of_reach() as top:
+        unread = tracklog("verify", "--json", "secret.jsonl", home=top, is_mighty=False)
+        hidden = tracklog("verify", "--json", "locked/log.jsonl", home=top, is_mighty=False)
+        folder = tracklog("verify", "--json", "--root", "locked", home=top, is_mighty=False)
+    assert (unread.code, unread.json) == (
+        1,
+        {
+            "schema_version": 1,
+            "identical": False,
+            "files": [],
+            "skipped": [{"path": "secret.jsonl", "why": "permission denied"}],
+        },
+    )
+    assert hidden == (1, "", "tracklog: cannot read locked/log.jsonl: permission denied\n")
+    assert folder == (1, "", "tracklog: cannot read locked: permission denied\n")
+
+
+def test_a_link_is_reported_as_it_was_called(tmp_path: Path) -> None:
+    write(tmp_path / "real/log.jsonl", user_line())
+    write(tmp_path / "real/cut.jsonl.zst", b"\x28\xb5\x2f\xfd")
+    for name in ("log.jsonl", "cut.jsonl.zst"):
+        (tmp_path / name).symlink_to(f"real/{name}")
+    answer = tracklog("verify", "--json", tmp_path / "log.jsonl", tmp_path / "cut.jsonl.zst", home=tmp_path)
+    assert answer.json["files"] == [proof(tmp_path / "log.jsonl", lines=1)]
+    assert [one["path"] for one in answer.json["skipped"]] == [str(tmp_path / "cut.jsonl.zst")]
 
 
 def test_a_log_that_cannot_be_read_to_its_end_is_not_proved(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ Rules of this room
   1. A command's module is imported when that command runs; the help of all of them needs none.
   2. Exit codes: 0 fine, 1 the check found something or the thing asked for is not there, 2 wrong use,
      130 interrupted. A reader that closes the pipe has read enough: that is fine, and silent.
-  3. The user's mistakes end in one line on stderr. Ours end in a traceback.
+  3. The user's mistakes end in one line on stderr, and so does an answer that cannot be written. Ours end in a
+     traceback.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ import click
 
 from tracklog import __version__
 from tracklog.errors import UserError
+from tracklog.sources.reasons import why_failed
+from tracklog.views.cli.ending import INTERRUPTED, NOT_FINE, WRONG_USE, NotThere
 from tracklog.views.cli.options import home_option, json_option, root_option
 from tracklog.views.cli.printing import talk
 
 PROGRAM = "tracklog"
-WRONG_USE = 2
-INTERRUPTED = 130
 
 COMMANDS = {
     "places": ("places:places", "Where the agents keep their logs, and how much is there."),
@@ -82,18 +83,32 @@ def app(ctx: click.Context, roots: tuple[Path, ...], home: Path | None, as_json:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
+    if sys.stderr is None:  # how Python says that it was started without one
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (for as long as the program runs)
+    if sys.stdout is None:
+        talk(f"{PROGRAM}: cannot write the answer: stdout is closed")
+        return NOT_FINE
     _never_fail_on_a_letter()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _completed_words() if "_TRACKLOG_COMPLETE" in os.environ else _invoke(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        code = 0
     except KeyboardInterrupt:
         talk(f"{PROGRAM}: interrupted")
         code = INTERRUPTED
+    except OSError as error:
+        if error.filename is not None:  # not of a stream, so one of our own mistakes
+            raise
+        code = _without_stdout(error)
     return code
+
+
+def _without_stdout(error: OSError) -> int:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+    if isinstance(error, BrokenPipeError):
+        return 0
+    talk(f"{PROGRAM}: cannot write the answer: {why_failed(error)}")
+    return NOT_FINE
 
 
 def _invoke(arguments: list[str]) -> int:
@@ -108,6 +123,9 @@ def _invoke(arguments: list[str]) -> int:
     except UserError as error:
         talk(f"{PROGRAM}: {error}")
         return WRONG_USE
+    except NotThere as error:
+        talk(f"{PROGRAM}: {error}")
+        return NOT_FINE
     return 0
 
 

@@ -1,7 +1,8 @@
 """What `tracklog doctor` looks at, each check a small function: what it saw, and what to do about it.
 
 Rules of this room
-  1. A check states evidence, not opinions; advice is a command or an action, empty where all is well.
+  1. A check states evidence, not opinions; advice is a command that works as it stands, or an action; it is empty
+     where all is well.
   2. What a log holds never makes a check fail: the worst that it can do is `warn`. `fail` is for what keeps
      tracklog itself from working safely.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from tracklog.pipeline.survey import Strange, Survey
 from tracklog.sources.found import Skipped
 from tracklog.views.cli.choosing import Found
 from tracklog.views.cli.coverage import Share, by_agent, versions_of
-from tracklog.views.cli.printing import count, percent, size, tilde
+from tracklog.views.cli.printing import count, for_the_shell, percent, roots_for_the_shell, size, tilde
 
 _WELL_READ = 0.999
 _SQLITE_NEEDED = (3, 40)
@@ -45,16 +46,17 @@ class Check(NamedTuple):
     advice: str = ""
 
 
-def all_checks(found: Found, survey: Survey, *, home: Path) -> list[Check]:
-    """Every check, in the order in which a person would ask."""
+def all_checks(found: Found, survey: Survey, *, home: Path, given: Sequence[Path]) -> list[Check]:
+    """Every check, in the order in which a person would ask; `given` are the folders to look in instead of homes."""
+    roots = roots_for_the_shell(given)
     return [
         _homes(found),
         *_readings(survey),
         _unknown_kinds(survey.unknown),
         _unnamed_keys(survey.unknown),
         _broken_lines(survey),
-        _unread_files(survey.skipped),
-        _left_alone(found.skipped),
+        _unread_files(survey.skipped, roots),
+        _left_alone(found.skipped, roots),
         *_versions(survey),
         _sqlite(),
         _own_home(home),
@@ -97,7 +99,7 @@ def _unknown_kinds(unknown: Iterable[Strange]) -> Check:
     if not kinds:
         return Check("unknown kinds", "ok", "none")
     lines = count(sum(strange.count for strange in kinds), "line")
-    advice = "tracklog records FILE --reading unknown shows them"
+    advice = f"{_records_of(kinds[0].example)} --reading unknown shows the commonest"
     return Check("unknown kinds", "warn", f"{count(len(kinds), 'kind')} in {lines}", advice)
 
 
@@ -106,7 +108,7 @@ def _unnamed_keys(unknown: Iterable[Strange]) -> Check:
     if not keys:
         return Check("unnamed keys", "ok", "none")
     times = f"seen {count(sum(strange.count for strange in keys), 'time')}"
-    advice = "kept with their line; tracklog records FILE --extra shows them"
+    advice = f"kept with their line; {_records_of(keys[0].example)} --extra shows the commonest"
     return Check("unnamed keys", "warn", f"{count(len(keys), 'key')}, {times}", advice)
 
 
@@ -116,26 +118,31 @@ def _broken_lines(survey: Survey) -> Check:
     if not n_broken:
         return Check("broken lines", "ok", recovered if survey.recovered else "none")
     evidence = f"{count(n_broken, 'piece')}, {recovered}; first at {tilde(survey.broken[0])}"
-    return Check("broken lines", "warn", evidence, "tracklog records FILE --reading broken shows them")
+    advice = f"{_records_of(survey.broken[0])} --reading broken shows the first"
+    return Check("broken lines", "warn", evidence, advice)
 
 
-def _unread_files(refused: list[Skipped]) -> Check:
+def _records_of(place: str) -> str:
+    """The command that shows the file of a `path:line`."""
+    return f"tracklog records {for_the_shell(place.rpartition(':')[0])}"
+
+
+def _unread_files(refused: list[Skipped], roots: str) -> Check:
     if not refused:
         return Check("unreadable files", "ok", "none")
     first = f"{tilde(refused[0].path)}: {refused[0].why}"
-    return Check(
-        "unreadable files", "warn", f"{count(len(refused), 'file')}; {first}", "tracklog verify lists them"
-    )
+    evidence = f"{count(len(refused), 'file')}; {first}"
+    return Check("unreadable files", "warn", evidence, f"tracklog verify{roots} lists them")
 
 
-def _left_alone(skipped: list[Skipped]) -> Check:
+def _left_alone(skipped: list[Skipped], roots: str) -> Check:
     if not skipped:
         return Check("skipped", "ok", "nothing")
     reasons = sorted({one.why for one in skipped})
     evidence = f"{count(len(skipped), 'name')} ({', '.join(reasons)})"
     if _NO_LOGS_THERE.issuperset(reasons):
         return Check("skipped", "ok", evidence)
-    return Check("skipped", "warn", evidence, "there may be logs: tracklog places lists the places")
+    return Check("skipped", "warn", evidence, f"there may be logs: tracklog places{roots} lists the places")
 
 
 def _versions(survey: Survey) -> Iterator[Check]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tracklog.errors import UserError
-from tracklog.sources.folders import file_at, roots_at
+from tracklog.sources.folders import roots_at
 from tracklog.sources.found import LogFile, Root, Skipped
-from tracklog.sources.places import default_roots, find_all
+from tracklog.sources.places import default_roots, find_all, resolve_session
+from tracklog.sources.reasons import why_failed
+from tracklog.views.cli.ending import NotThere
 
 
 class Found(NamedTuple):
@@ -27,21 +29,17 @@ class Found(NamedTuple):
 
 
 def find_logs(given: Sequence[Path], *, agent: str | None = None) -> Found:
-    """All logs in the given folders, or, if none is given, in the homes of the agents."""
+    """The files and all logs in the folders that are given, or, if none is, in the homes of the agents."""
+    for path in given:
+        _refuse_if_out_of_reach(path)
     roots = [root for path in given for root in roots_at(path)] if given else default_roots(os.environ)
     fitting = [root for root in roots if root.agent in (None, agent or root.agent)]
     return _sorted_out(find_all(fitting), fitting, agent=agent)
 
 
-def find_logs_at(paths: Sequence[Path], *, agent: str | None = None) -> Found:
-    """The files that the paths name, and all logs in the folders that they name."""
-    for path in paths:
-        if not os.path.lexists(path):
-            raise UserError(f"{path} does not exist: name a log, or a folder of logs")
-    roots = [root for path in paths if os.path.isdir(path) for root in roots_at(path)]
-    found = list(find_all(roots))
-    found += [file_at(path) for path in paths if not os.path.isdir(path)]
-    return _sorted_out(_each_once(found), roots, agent=agent)
+def session_named(text: str, found: Found) -> list[LogFile]:
+    """The files of the one session a person means, the best first, each with its agent if it can be told."""
+    return [_named(file) for file in resolve_session(text, found.files)]
 
 
 def tracklog_home(given: Path | None) -> Path:
@@ -51,6 +49,14 @@ def tracklog_home(given: Path | None) -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("tracklog")
+
+
+def _refuse_if_out_of_reach(path: Path) -> None:
+    try:
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            os.scandir(path).close()
+    except OSError as error:
+        raise NotThere(f"cannot read {path}: {why_failed(error)}") from error
 
 
 def _sorted_out(found: Iterable[LogFile | Skipped], roots: list[Root], *, agent: str | None) -> Found:
@@ -71,10 +77,3 @@ def _named(file: LogFile) -> LogFile:
     from tracklog.pipeline.reading import identified
 
     return identified(file)
-
-
-def _each_once(found: Iterable[LogFile | Skipped]) -> list[LogFile | Skipped]:
-    once: dict[object, LogFile | Skipped] = {}
-    for one in found:
-        once.setdefault((one.device, one.inode) if isinstance(one, LogFile) else one, one)
-    return list(once.values())

@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from tracklog.views.cli.choosing import find_logs, tracklog_home
-from tracklog.views.cli.glance import roots_for_the_shell, show_at_a_glance
-from tracklog.views.cli.options import home_option, json_option
-from tracklog.views.cli.printing import answer, answer_json, count, safe, size, tilde
+from tracklog.views.cli.glance import show_at_a_glance
+from tracklog.views.cli.options import A_PATH, home_option, json_option
+from tracklog.views.cli.printing import answer, answer_json, count, roots_for_the_shell, safe, size, tilde
 from tracklog.views.cli.sample import Sample, write_sample, write_sample_in
 
 
 @click.command
-@click.argument("directory", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@click.argument("directory", required=False, type=A_PATH, metavar="[DIR]")
 @home_option
 @json_option
 def demo(directory: Path | None, home: Path | None, as_json: bool) -> None:

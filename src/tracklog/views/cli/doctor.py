@@ -12,12 +12,12 @@ from tracklog.views.cli import coverage
 from tracklog.views.cli.checks import Check, all_checks
 from tracklog.views.cli.choosing import Found, find_logs, tracklog_home
 from tracklog.views.cli.drawing import Cell, line, painted, paragraphs, table
+from tracklog.views.cli.ending import NOT_FINE
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.places import skipped_rows
 from tracklog.views.cli.printing import answer_json, count, short, tilde
 from tracklog.views.cli.progress import progress
 
-FOUND_SOMETHING = 1
 _MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
 _KINDS_SHOWN = 12
 _STRANGE_SHOWN = 20
@@ -51,13 +51,13 @@ def doctor(
     """
     found = find_logs(roots, agent=agent)
     survey = survey_of(found)
-    checks = all_checks(found, survey, home=tracklog_home(home))
+    checks = all_checks(found, survey, home=tracklog_home(home), given=roots)
     if as_json:
         answer_json(_document(checks, survey, found))
     else:
         _show(checks, survey, by=by, show_all=show_all)
     if any(check.state == "fail" for check in checks):
-        raise click.exceptions.Exit(FOUND_SOMETHING)
+        raise click.exceptions.Exit(NOT_FINE)
 
 
 def survey_of(found: Found) -> Survey:

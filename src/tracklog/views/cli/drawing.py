@@ -24,10 +24,16 @@ _LEAST = 12  # columns that the yielding column keeps
 _ENDLESS = 1 << 20
 
 
+class _Paper(Console):
+    def on_broken_pipe(self) -> None:
+        """Rich would end the program here with 1; how it ends is for `app` to say."""
+        raise BrokenPipeError
+
+
 def console(stream: IO[str] | None = None) -> Console:
     """Where drawings go: stdout unless told otherwise."""
     stream = stream or sys.stdout
-    return Console(
+    return _Paper(
         file=stream,
         width=None if stream.isatty() else _ENDLESS,
         color_system="auto" if in_colour(stream) else None,

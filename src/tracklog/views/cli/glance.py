@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
 from tracklog.sources.found import LogFile
 from tracklog.views.cli import coverage
@@ -12,7 +10,7 @@ from tracklog.views.cli.choosing import Found
 from tracklog.views.cli.doctor import survey_of
 from tracklog.views.cli.drawing import line, painted
 from tracklog.views.cli.places import show_places
-from tracklog.views.cli.printing import answer, count, safe, size, tilde
+from tracklog.views.cli.printing import answer, count, safe, size
 
 AT_A_GLANCE = 64_000_000  # bytes that are read for a first look; `doctor` reads everything
 
@@ -49,13 +47,3 @@ def _of_what(seen: Found, found: Found) -> str:
     return (
         f"  in the newest {size(seen.bytes)}, {count(len(seen.files), 'file')}; `tracklog doctor` reads all"
     )
-
-
-def roots_for_the_shell(roots: Sequence[Path]) -> str:
-    """The folders as options to be typed behind a command."""
-    return "".join(f" --root {_quoted(root)}" for root in roots)
-
-
-def _quoted(path: Path) -> str:
-    text = tilde(path)
-    return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)

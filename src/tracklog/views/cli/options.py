@@ -10,7 +10,7 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_A_PATH = click.Path(path_type=Path)
+A_PATH = click.Path(path_type=Path, readable=False)  # what cannot be read is reported with its reason
 
 
 def json_option(command: Command) -> Command:
@@ -28,7 +28,7 @@ def root_option(command: Command) -> Command:
     return click.option(
         "--root",
         "roots",
-        type=_A_PATH,
+        type=A_PATH,
         multiple=True,
         metavar="DIR",
         help="Look here instead of in the agents' own homes: a home, or any folder of logs. May be repeated.",
@@ -39,7 +39,7 @@ def home_option(command: Command) -> Command:
     """--home"""
     return click.option(
         "--home",
-        type=_A_PATH,
+        type=A_PATH,
         envvar="TRACKLOG_HOME",
         show_envvar=True,
         metavar="DIR",

@@ -11,9 +11,9 @@ from tracklog.errors import UserError
 from tracklog.views.cli.choosing import find_logs, tracklog_home
 from tracklog.views.cli.demo import show_sample
 from tracklog.views.cli.doctor import survey_of
-from tracklog.views.cli.glance import newest, roots_for_the_shell, show_at_a_glance
+from tracklog.views.cli.glance import newest, show_at_a_glance
 from tracklog.views.cli.places import place_rows, show_nothing_found
-from tracklog.views.cli.printing import answer, answer_json, safe, talk, tilde
+from tracklog.views.cli.printing import answer, answer_json, roots_for_the_shell, safe, talk, tilde
 from tracklog.views.cli.sample import write_sample_in
 
 

@@ -10,15 +10,14 @@ from pathlib import Path
 
 import click
 
-from tracklog.sources.claude_code import transcript_path
+from tracklog.sources.claude_code import resolved, transcript_path
 from tracklog.sources.found import UUID, LogFile
-from tracklog.sources.places import resolve_session
 from tracklog.sources.slug import project_dirs_for
-from tracklog.views.cli.choosing import Found, find_logs
-from tracklog.views.cli.options import shared_options
-from tracklog.views.cli.printing import answer, answer_json, safe, talk
+from tracklog.views.cli.choosing import Found, find_logs, session_named
+from tracklog.views.cli.ending import NotThere
+from tracklog.views.cli.options import A_PATH, shared_options
+from tracklog.views.cli.printing import answer, answer_json, safe
 
-NOT_THERE = 1
 _WHOLE_ID = re.compile(UUID)
 
 
@@ -26,7 +25,7 @@ _WHOLE_ID = re.compile(UUID)
 @click.argument("session")
 @click.option(
     "--cwd",
-    type=click.Path(path_type=Path),
+    type=A_PATH,
     metavar="DIR",
     help="The session's working directory: says where a session that is not there yet will be written.",
 )
@@ -46,24 +45,25 @@ def path(
     session.
     """
     found = find_logs(roots, agent=agent)
-    matches = _of_project(resolve_session(session, found.files), cwd)
+    matches = _of_project(session_named(session, found), cwd)
     if matches:
         _answer(matches[0].path.absolute(), agent=matches[0].agent, exists=True, as_json=as_json)
     elif cwd is not None and agent != "codex" and _WHOLE_ID.fullmatch(session):
         expected = transcript_path(session, cwd, root=_claude_home(found))
         _answer(expected, agent="claude", exists=False, as_json=as_json)
     else:
-        talk(
-            f"tracklog: no session {session}: `tracklog places` shows where logs are, --root looks elsewhere"
+        if as_json:
+            answer_json({"path": None, "agent": None, "exists": False})
+        raise NotThere(
+            f"no session {session}: `tracklog places` shows where logs are, --root looks elsewhere"
         )
-        raise click.exceptions.Exit(NOT_THERE)
 
 
 def _of_project(matches: Sequence[LogFile], cwd: Path | None) -> list[LogFile]:
     """A session may stand in several projects; the one of the working directory comes first."""
     if cwd is None:
         return list(matches)
-    where = os.path.realpath(cwd)
+    where = resolved(cwd)
     own = {folder for root in {file.root for file in matches} for folder in project_dirs_for(root, where)}
     return sorted(matches, key=lambda file: (file.size == 0, file.path.parent not in own))
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
 SCHEMA_VERSION = 1
@@ -55,6 +56,17 @@ def tilde(path: str | os.PathLike[str]) -> str:
     """The path as people write it: with ~ for the home directory."""
     text, home = os.fspath(path), os.environ.get("HOME", "").rstrip("/")
     return f"~{text[len(home) :]}" if home and f"{text}/".startswith(f"{home}/") else text
+
+
+def for_the_shell(path: str | os.PathLike[str]) -> str:
+    """The path as it can be typed behind a command."""
+    text = tilde(path)
+    return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)
+
+
+def roots_for_the_shell(roots: Iterable[str | os.PathLike[str]]) -> str:
+    """The folders as options to be typed behind a command."""
+    return "".join(f" --root {for_the_shell(root)}" for root in roots)
 
 
 def size(n_bytes: int) -> str:

@@ -16,17 +16,18 @@ from tracklog.pipeline.reading import lines_of, reader_for
 from tracklog.records.base import Piece
 from tracklog.sources.files import NotReadable
 from tracklog.sources.found import LogFile
-from tracklog.sources.places import resolve_session
-from tracklog.views.cli.choosing import find_logs, find_logs_at
+from tracklog.views.cli.choosing import find_logs, session_named
+from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.options import home_option, json_lines_option, root_option
-from tracklog.views.cli.printing import answer, in_colour, safe, short, talk
+from tracklog.views.cli.printing import answer, in_colour, safe, short
 
 Row = dict[str, Any]
 
-NOT_ALL_THERE = 1
 _COLOUR = {"read": "green", "unknown": "yellow", "broken": "red"}
 _KIND_WIDTH = 32
-_HEAD = f"{'line':>6}  {'length':>8}  {'reading':<7}  {'kind':<{_KIND_WIDTH}}  {'at':<19}  why, id"
+_HEAD = f"{'line':>6}  {'length':>8}  {'reading':<7}  {'kind':<{_KIND_WIDTH}}  {'at':<19}  id"
+_INDENT = " " * 8
+_LEAST = 20  # columns that remarks keep on the narrowest terminal
 
 
 @click.command
@@ -65,22 +66,31 @@ def records(
             if reading in (None, piece.reading) and kind in (None, piece.record.kind):
                 answer(show(_row(piece, strays, raw=raw)))
     except NotReadable as refusal:
-        talk(f"tracklog: cannot read {refusal.path}: {refusal.why}")
-        raise click.exceptions.Exit(NOT_ALL_THERE) from None
+        raise NotThere(f"cannot read {refusal.path}: {refusal.why}") from refusal
 
 
 def _log_named(text: str, roots: tuple[Path, ...]) -> LogFile:
     if os.path.isdir(text):
         raise UserError(f"{text} is a directory: name one of the files in it")
-    if os.path.lexists(text):
-        found = find_logs_at([Path(text)])
+    if _may_be_a_file(text):
+        found = find_logs([Path(text)])
         if found.skipped:
             raise UserError(f"cannot read {text}: {found.skipped[0].why}")
         return found.files[0]
-    matches = resolve_session(text, find_logs(roots).files)
+    matches = session_named(text, find_logs(roots))
     if not matches:
-        raise UserError(f"no file and no session {text}: `tracklog places` shows where logs are")
+        raise NotThere(f"no file and no session {text}: `tracklog places` shows where logs are")
     return matches[0]
+
+
+def _may_be_a_file(text: str) -> bool:
+    try:
+        os.lstat(text)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # whoever opens it will meet the same refusal and report it
+    return True
 
 
 def _pieces(log: LogFile, *, extra: bool) -> Iterator[tuple[Piece, Row | None]]:
@@ -98,7 +108,7 @@ def _row(piece: Piece, strays: Row | None, *, raw: bool) -> Row:
         "length": piece.length,
         "reading": piece.reading,
         "kind": record.kind,
-        "at": record.at,
+        "at": piece.at,
         "id": record.ident,
         "why": piece.why,
         "recovered": piece.recovered,
@@ -124,12 +134,13 @@ def _as_text() -> Callable[[Row], str]:
     width = _terminal_width()
 
     def show(row: Row) -> str:
-        place = f"{row['line']:>6}  {row['length']:>8}  "
         reading = f"{row['reading']:<7}"
-        kind = safe(row["kind"]) if width is None else short(row["kind"], _KIND_WIDTH)
-        text = f"  {kind:<{_KIND_WIDTH}}  {_details(row)}".rstrip()
-        text = text if width is None else text[: max(0, width - len(place) - len(reading))]
-        return place + (click.style(reading, fg=_COLOUR[row["reading"]]) if coloured else reading) + text
+        shown = click.style(reading, fg=_COLOUR[row["reading"]]) if coloured else reading
+        place = f"{row['line']:>6}  {row['length']:>8}  "
+        if width is None:
+            return f"{place}{shown}  {_on_one_line(row)}"
+        text = _what_fits(row, width - len(place) - len(reading) - 2)
+        return "\n".join([f"{place}{shown}  {text}", *_below(row, width)])
 
     return show
 
@@ -138,11 +149,36 @@ def _terminal_width() -> int | None:
     return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else None
 
 
-def _details(row: Row) -> str:
+def _on_one_line(row: Row) -> str:
+    return "  ".join([f"{safe(row['kind']):<{_KIND_WIDTH}}", *_time_and_id(row), *_remarks(row)]).rstrip()
+
+
+def _what_fits(row: Row, width: int) -> str:
+    """The kind, then the time and the id as long as there is room for the whole of them."""
+    text = f"{short(row['kind'], _KIND_WIDTH):<{_KIND_WIDTH}}"[: max(0, width)]
+    for part in _time_and_id(row):
+        if len(text) + 2 + len(part) > width:
+            break
+        text += f"  {part}"
+    return text.rstrip()
+
+
+def _below(row: Row, width: int) -> Iterator[str]:
+    """The remarks in full, each on lines of its own."""
+    room = max(width - len(_INDENT), _LEAST)
+    for remark in _remarks(row):
+        yield from (_INDENT + remark[at : at + room] for at in range(0, len(remark), room))
+
+
+def _time_and_id(row: Row) -> list[str]:
     at = (row["at"] or "")[:19].replace("T", " ")
-    parts = [at, row["why"], "(recovered)" if row["recovered"] else None, row["id"]]
-    parts += [f"{key}={json.dumps(value)}" for key, value in row.get("extra", {}).items()]
-    return "  ".join(safe(part) for part in [*parts, row.get("raw")] if part)
+    return [safe(part) for part in (at, row["id"]) if part]
+
+
+def _remarks(row: Row) -> list[str]:
+    extra = [f"{key}={json.dumps(value)}" for key, value in row.get("extra", {}).items()]
+    parts = [row["why"], "(recovered)" if row["recovered"] else None, *extra, row.get("raw")]
+    return [safe(part) for part in parts if part]
 
 
 def _showable(strays: Row) -> Row:

@@ -40,7 +40,7 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 |---|---|
 | `tracklog` | `places` as below, `coverage` as below, of the newest logs |
 | `places` | `places`: `agent, path, kind, files, bytes`; `skipped`: `path, why` |
-| `path` | `path, agent, exists` |
+| `path` | `path, agent, exists`; a session that is nowhere has null, null, false |
 | `records` | lines of `line, offset, length, reading, kind, at, id, why, recovered`; with `--extra` also `extra`, with `--raw` also `raw` |
 | `verify` | `identical`; `files`: `path, bytes, sha256, lines, pieces, read, unknown, broken, recovered, identical`; `skipped`: `path, why` |
 | `doctor` | `checks`: `name, state, evidence, advice`; `coverage`: `agent, version, kind, lines, bytes, reading`; `unknown`: `agent, kind, key, count, example, why`; `broken`: the first places; `skipped`: `path, why` |
@@ -48,8 +48,8 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 
 `agent` is `claude`, `codex`, or null for files of agents that we do not know. `reading` is `read`, `unknown` or
 `broken`, and `pieces = read + unknown + broken`. `state` is `ok`, `warn` or `fail`. Of a `.zst` file `bytes` and
-`sha256` are those of the stored file, `lines` those of its contents. `identical` is about bytes alone; a log that is
-there but cannot be read to its end spoils it, and what is no regular file does not.
+`sha256` are those of the stored file, `lines` those of its contents. `identical` is about bytes alone; a log that
+cannot be read to its end spoils it, and what was only left alone (a link, a pipe, a second name) does not.
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,15 +13,14 @@ import msgspec
 from tracklog.pipeline.verify import Proof
 from tracklog.pipeline.verify import verify as prove
 from tracklog.sources.found import LogFile, Skipped
-from tracklog.sources.listing import stat_regular
-from tracklog.views.cli.choosing import find_logs, find_logs_at
+from tracklog.views.cli.choosing import find_logs
 from tracklog.views.cli.drawing import line, painted, table
-from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.ending import NOT_FINE
+from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.places import show_nothing_found, show_skipped, skipped_rows
 from tracklog.views.cli.printing import answer_json, count, size, tilde
 from tracklog.views.cli.progress import progress
 
-FOUND_SOMETHING = 1
 _FILES_SHOWN = 40
 
 
@@ -29,18 +28,13 @@ class Checked(NamedTuple):
     """The proofs, and what there is no proof for."""
 
     proofs: list[Proof]
-    skipped: list[Skipped]
+    unproved: list[Skipped]  # logs that could not be read to their end
     seconds: float
 
     @property
     def identical(self) -> bool:
-        """Whether every log came back byte by byte; one that is there and cannot be read spoils it."""
+        """Whether every log came back byte by byte; one that cannot be read to its end spoils it."""
         return all(proof.identical for proof in self.proofs) and not self.unproved
-
-    @property
-    def unproved(self) -> list[Skipped]:
-        """Regular files that could not be read to their end."""
-        return [one for one in self.skipped if not isinstance(stat_regular(one.path), Skipped)]
 
     @property
     def broken(self) -> int:
@@ -49,7 +43,7 @@ class Checked(NamedTuple):
 
 
 @click.command
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+@click.argument("paths", nargs=-1, type=A_PATH, metavar="[PATH]...")
 @shared_options
 def verify(
     paths: tuple[Path, ...],
@@ -65,23 +59,29 @@ def verify(
     identical or cannot be read to its end, and also if there are broken lines: nothing of them is lost either, but
     whoever wrote them lost something.
     """
-    found = find_logs_at(paths, agent=agent) if paths else find_logs(roots, agent=agent)
-    checked = _check(found.files, found.skipped)
+    found = find_logs(paths or roots, agent=agent)
+    checked = _check(found.files, called=_names_of_links(paths))
+    skipped = [*found.skipped, *checked.unproved]
     if as_json:
         files = [msgspec.to_builtins(proof) for proof in checked.proofs]
-        skipped = skipped_rows(checked.skipped)
-        answer_json({"identical": checked.identical, "files": files, "skipped": skipped})
+        answer_json({"identical": checked.identical, "files": files, "skipped": skipped_rows(skipped)})
     elif found.files:
         _show(checked)
+        show_skipped(skipped)
     else:
         show_nothing_found(found, default=not roots and not paths)
     if not checked.identical or checked.broken:
-        raise click.exceptions.Exit(FOUND_SOMETHING)
+        raise click.exceptions.Exit(NOT_FINE)
 
 
-def _check(files: Sequence[LogFile], skipped: Sequence[Skipped]) -> Checked:
+def _names_of_links(paths: Sequence[Path]) -> dict[Path, Path]:
+    """A link is read where it points, and reported as the person called it."""
+    return {path.resolve(): path for path in paths if path.is_symlink() and not path.is_dir()}
+
+
+def _check(files: Sequence[LogFile], *, called: Mapping[Path, Path]) -> Checked:
     started, done = time.monotonic(), 0
-    checked = Checked([], list(skipped), 0.0)
+    checked = Checked([], [], 0.0)
 
     def tell(n_bytes: int) -> None:
         nonlocal done
@@ -89,10 +89,11 @@ def _check(files: Sequence[LogFile], skipped: Sequence[Skipped]) -> Checked:
 
     with progress("verifying", sum(file.size for file in files), done=lambda: done):
         for file in files:
-            result = prove(file, tell=tell)
+            result, name = prove(file, tell=tell), called.get(file.path, file.path)
             if isinstance(result, Skipped):
-                checked.skipped.append(result)
+                checked.unproved.append(result._replace(path=name))
             else:
+                result.path = str(name)
                 checked.proofs.append(result)
     return checked._replace(seconds=time.monotonic() - started)
 
@@ -104,7 +105,6 @@ def _show(checked: Checked) -> None:
     if odd:
         line()
         _show_files(odd)
-    show_skipped(checked.skipped)
 
 
 def _show_verdict(checked: Checked) -> None:
