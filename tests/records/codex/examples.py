@@ -181,7 +181,16 @@ ENVELOPES: dict[str, bytes] = {
     ),
     "world_state": line("world_state", {"full": True, "state": {"model": "m"}}),
     "token_usage_record": line("token_usage_record", TOKEN_RECORD),
-    "retained_context": line("retained_context", {"verified_answers": [], "incomplete": False}),
+    "retained_context": line(
+        "retained_context",
+        {
+            "type": "verified_answer",
+            "turn_id": "t-1",
+            "call_id": "call_1",
+            "questions": [{"question": "Which?", "answer": "Red"}],
+            "acceptance_order": 2,
+        },
+    ),
     "dynamic_tools_updated": line("dynamic_tools_updated", {"thread_id": "t1", "tools": [{"name": "n"}]}),
     "inter_agent_communication": line(
         "inter_agent_communication",

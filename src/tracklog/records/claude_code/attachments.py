@@ -44,6 +44,7 @@ class QueuedCommand(Attachment, tag="queued_command", kw_only=True):
     input_source: str | None = None
     text_not_typed: bool | None = None
     typed_by_person: bool | None = None
+    human_turn: bool | None = None
     from_connector: Raw = Raw()
     task_delivery: Raw = Raw()
 

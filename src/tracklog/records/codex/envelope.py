@@ -118,8 +118,18 @@ class RetainedContext(Named):
     next_order: int | None = None
 
 
+class RetainedPiece(Named):
+    """One thing to be retained, such as a person's answer to a question."""
+
+    type: str | None = None
+    turn_id: str | None = None
+    call_id: str | None = None
+    questions: Free = NOTHING
+    acceptance_order: int | None = None
+
+
 class RetainedContextLine(EnvelopeLine, tag="retained_context", kw_only=True):
-    payload: RetainedContext
+    payload: RetainedPiece
 
 
 class DynamicTools(Named):
