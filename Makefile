@@ -52,7 +52,7 @@ lab-clients: $(READY) # the newest clients, if they can be had; under CI the tes
 
 lab: $(READY) ## the lab with every client version
 	$(BIN)/python -m tests.lab.clients install all
-	TRACKLOG_LAB_VERSIONS=all $(PYTEST) -n 2 --dist loadgroup tests/lab
+	TRACKLOG_LAB_VERSIONS=all $(PYTEST) tests/lab
 
 lab-latest: $(READY) ## what the newest client releases bring
 	$(BIN)/python -m tests.lab.latest

@@ -104,8 +104,18 @@ class Terminal:
     def type(self, text: str) -> None:
         """Types a text, then Enter: apart, because a client takes both at once for a paste."""
         self.press("-l", text)
-        time.sleep(0.4)
+        self.wait_for(re.escape(text[-10:]))
+        self._settle()
         self.press("Enter")
+
+    def _settle(self) -> None:
+        """Until the screen stands still, or for two seconds: beside a running tool it never does."""
+        before = ""
+        for _ in range(5):
+            if (now := self.screen()) == before:
+                return
+            before = now
+            time.sleep(0.4)
 
     def press(self, *keys: str) -> None:
         """Presses keys, by tmux's names."""
