@@ -16,7 +16,6 @@ from tracklog.records.claude_code.side_files import (
     HistoryLine,
     JournalFailed,
     JournalLaunched,
-    JournalLine,
     JournalResult,
     JournalStarted,
     ProjectIndex,
@@ -148,6 +147,3 @@ def version_of(record: Record) -> str | None:
 def session_of(record: Record) -> str | None:
     """The session that this record names."""
     return getattr(record, "session_id", None)
-
-
-__all__ = ["READER", "JournalLine", "decode", "is_claude", "session_of", "version_of"]
