@@ -1,0 +1,1 @@
+"""What really happened: records become events, events become sessions."""

@@ -1,0 +1,201 @@
+"""From the facts of a call to the call as it is shown: times, phases, result, what the client states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tracklog.model.calls import Judgement, effective
+from tracklog.model.events import Event, HookRan, Place, TaskSeen, ToolReturned
+from tracklog.model.facts import CallFacts
+from tracklog.model.ids import CallId, SessionId, ThreadId
+from tracklog.model.session import Call, HookRun, Phase, Result, Stated
+from tracklog.records.base import opened
+
+_LONGEST_ERROR = 2000
+_SHELLS = ("Bash", "PowerShell")
+_BEFORE = ("PreToolUse", "PermissionRequest")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a call stands in its session."""
+
+    session: SessionId
+    agent: str
+    thread: ThreadId
+    turn: int | None
+    on_active_branch: bool
+    parallel_with: list[CallId]
+    spawned: ThreadId | None
+    seen: list[TaskSeen]
+    is_inherited: bool
+
+
+def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
+    """The call with all that is known of it."""
+    called, result = facts.called, effective(facts.results)
+    took_ms, took_by = _took(facts, result)
+    return Call(
+        id=called.call,
+        session=setting.session,
+        agent=setting.agent,
+        thread=setting.thread,
+        name=called.name,
+        verdict=judged.verdict,
+        sureness=judged.sureness,
+        why=judged.why,
+        evidence=judged.evidence(facts),
+        outcome=judged.outcome,
+        timed_out=judged.timed_out or _is_moved_by_time_limit(facts, result),
+        on_active_branch=setting.on_active_branch,
+        turn=setting.turn,
+        request=facts.request,
+        node=called.node,
+        input=called.input,
+        ran_input=next((hook.ran_input for hook in facts.hooks if hook.ran_input), called.ran_input),
+        called_at=called.at,
+        returned_at=result.at if result else None,
+        ended_at=next((seen.at for seen in reversed(setting.seen) if seen.end != "running"), None),
+        took_ms=took_ms,
+        took_by=took_by,
+        exit_code=_exit_code(facts, result, setting.seen),
+        error=_error(judged, result),
+        decision=result.decision if result else None,
+        feedback=result.feedback if result else None,
+        results=[_result(one) for one in facts.results],
+        parallel_with=setting.parallel_with,
+        is_inherited=setting.is_inherited,
+        phases=_phases(facts, result, setting.seen),
+        hooks=[hook_run(hook) for hook in facts.hooks],
+        task=result.task if result else None,
+        spawned=setting.spawned,
+        stated=_stated(result),
+        server=called.server,
+        is_server_side=called.is_server_side,
+        parent_call=called.parent_call,
+    )
+
+
+def between_ms(start: str | None, end: str | None) -> float | None:
+    """Milliseconds between two times of a log; None where one is missing or they run backwards."""
+    if start is None or end is None or end < start:
+        return None
+    try:
+        return round((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() * 1000, 3)
+    except (ValueError, TypeError):
+        return None
+
+
+def hook_run(hook: HookRan) -> HookRun:
+    """A hook's run as a value."""
+    return HookRun(
+        event=hook.hook_event,
+        name=hook.name,
+        outcome=hook.outcome,
+        command=hook.command,
+        text=hook.text,
+        exit_code=hook.exit_code,
+        took_ms=hook.took_ms,
+        at=hook.at,
+        place=hook.place,
+    )
+
+
+def _took(facts: CallFacts, result: ToolReturned | None) -> tuple[float | None, Any]:
+    stated = [note.took_ms for note in facts.reports if note.took_ms is not None]
+    if result is not None and result.took_ms is not None:
+        stated.append(result.took_ms)
+    if stated:
+        return stated[0], "stated"
+    measured = between_ms(facts.called.at, result.at if result else None)
+    return measured, "log_times" if measured is not None else None
+
+
+def _is_moved_by_time_limit(facts: CallFacts, result: ToolReturned | None) -> bool:
+    """Clients up to 2.1.197 do not say it: the model had not asked for the background, nor had the person."""
+    if result is None or result.said != "backgrounded" or result.timed_out is not None:
+        return False
+    arguments = opened(facts.called.input)
+    if not isinstance(arguments, dict) or facts.called.name not in _SHELLS:
+        return False
+    return arguments.get("run_in_background") is not True and "manually backgrounded" not in result.text[:60]
+
+
+def _exit_code(facts: CallFacts, result: ToolReturned | None, seen: list[TaskSeen]) -> int | None:
+    noted = [note.exit_code for note in facts.reports if note.exit_code is not None]
+    if noted:
+        return noted[-1]
+    if result is not None and result.exit_code is not None:
+        return result.exit_code
+    return next((one.exit_code for one in reversed(seen) if one.exit_code is not None), None)
+
+
+def _error(judged: Judgement, result: ToolReturned | None) -> str | None:
+    if judged.verdict in ("ok", "backgrounded", "running") or result is None:
+        return None
+    return result.text[:_LONGEST_ERROR] or None
+
+
+def _result(event: ToolReturned) -> Result:
+    return Result(
+        place=event.place,
+        at=event.at,
+        text=event.text,
+        is_error=event.is_error,
+        report=event.report,
+        side_file=_own_side_file(event.side_file),
+        n_images=event.n_images,
+    )
+
+
+def _own_side_file(path: str | None) -> str | None:
+    """The name inside the session's own folder of results; other folders are none of ours."""
+    folder, _, name = (path or "").replace("\\", "/").rpartition("/")
+    return name if folder.endswith("/tool-results") and name not in ("", ".", "..") else None
+
+
+def _phases(facts: CallFacts, result: ToolReturned | None, seen: list[TaskSeen]) -> list[Phase]:
+    found: list[tuple[str, Event | None]] = [("asked", facts.called)]
+    found += [(_hook_phase(hook), hook) for hook in facts.hooks]
+    found += [("progress", facts.first_progress), ("progress", facts.last_progress)]
+    found += [("noted", note) for note in facts.reports]
+    found += [("returned", one) for one in facts.results]
+    found += [("read", facts.read_by if result is not None else None)]
+    found += [("notified", one) for one in seen]
+    phases: dict[tuple[str, Place], Phase] = {}
+    for what, event in found:
+        if event is not None:
+            phases[what, event.place] = Phase(what=what, at=event.at, place=event.place)
+    return sorted(phases.values(), key=lambda phase: (phase.place, phase.at or ""))
+
+
+def _hook_phase(hook: HookRan) -> str:
+    if hook.hook_event == "PermissionRequest":
+        return "permission"
+    return "hook_before" if hook.hook_event in _BEFORE else "hook_after"
+
+
+def _stated(result: ToolReturned | None) -> Stated | None:
+    if result is None or b"otalT" not in bytes(memoryview(result.report)):
+        return None
+    report = opened(result.report)
+    if not isinstance(report, Mapping):
+        return None
+    usage = report.get("usage")
+    return Stated(
+        took_ms=_number(report.get("totalDurationMs")),
+        tokens=_whole(report.get("totalTokens")),
+        tool_uses=_whole(report.get("totalToolUseCount")),
+        usage=usage if isinstance(usage, dict) else None,
+    )
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

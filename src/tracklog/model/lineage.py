@@ -1,0 +1,172 @@
+"""Which lines of a log are its own, and which are copies of what another session wrote.
+
+Rules of this room
+  1. What a log says of its descent beats what can be seen in it, and that beats what can only be guessed.
+  2. A line belongs to the one who wrote it first, however often it was copied since.
+  3. The same session in two files is no fork: what stands in both belongs to one of the files.
+  4. The order in which traces come does not matter. Nothing shared means everything is own.
+  5. Lines without ids between two copies are copies too. Those before the first one are not: a client that forks
+     writes its own mode and queue first.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+import msgspec
+
+from tracklog.model.ids import SessionId
+from tracklog.model.precedence import STATED_RULES, Precedence
+from tracklog.model.session import Sureness
+from tracklog.model.trace import Run, Trace
+
+__all__ = ["Own", "Run", "Trace", "own_history"]
+
+
+class Own(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a file is not its own, and how we know."""
+
+    source: SessionId | None = None  # the session, or thread, that it was made from
+    runs: list[Run] = []
+    sureness: Sureness = "stated"
+    why: str = "no_copies"  # the rule that decided; see `tracklog.model.precedence`
+
+    @property
+    def inherited(self) -> list[tuple[int, int]]:
+        """First and last line of each copied run."""
+        return [(run.first_line, run.last_line) for run in self.runs]
+
+    def writer_of(self, line: int) -> SessionId | None:
+        """Who wrote a copied line first; None if the line is the file's own, or nobody knows."""
+        return next((run.writer for run in self.runs if run.first_line <= line <= run.last_line), None)
+
+    def is_copy(self, line: int) -> bool:
+        """Whether a line was written by somebody else before."""
+        return any(run.first_line <= line <= run.last_line for run in self.runs)
+
+
+def own_history(traces: Iterable[Trace]) -> dict[str, Own]:
+    """For each path, which of its lines are copies, and of whom."""
+    precedence = Precedence(traces)
+    return {trace.path: _own(trace, precedence) for trace in precedence.traces}
+
+
+def _own(trace: Trace, precedence: Precedence) -> Own:
+    stated = _as_id(next(iter(trace.sources), None))
+    if trace.is_referring:
+        return Own(source=stated, why="reference")
+    if trace.own_from_ordinal is not None:
+        return Own(source=stated, runs=_behind_meta([], trace.last_below, stated), why="ordinal")
+    if trace.says_copies and trace.sources:
+        return _replay(trace, precedence)
+    nearest = precedence.nearest(trace)
+    if nearest is None:
+        runs = _runs(list(_lines(trace, precedence))) if trace.stated else []
+        return Own(source=stated, runs=runs, why="marker" if trace.sources else "no_copies")
+    lines = list(_lines(trace, precedence))
+    if nearest.trace.name == trace.name:
+        return Own(source=stated, runs=_again(trace, lines), why=nearest.rule)
+    sure: Sureness = "stated" if precedence.rules(trace) <= STATED_RULES else "inferred"
+    return Own(source=stated or nearest.trace.name, runs=_runs(lines), sureness=sure, why=nearest.rule)
+
+
+class _Line(NamedTuple):
+    """A line with ids: a copy (`writer`), surely no copy (`is_own`), or one that follows its neighbours."""
+
+    number: int
+    at: str | None
+    writer: SessionId | None
+    is_own: bool
+
+
+def _lines(trace: Trace, precedence: Precedence) -> Iterator[_Line]:
+    telling = precedence.telling_kinds(trace)
+    stated = iter(trace.stated)
+    run = next(stated, None)
+    for number, rows in groupby(range(len(trace.keys)), trace.lines.__getitem__):
+        while run and run.last_line < number:
+            run = next(stated, None)
+        keys = [(trace.keys[row], trace.times[row]) for row in rows]
+        writer = next(filter(None, (precedence.writer_of(key, trace) for key, _ in keys)), None)
+        if writer is None and run and run.first_line <= number:
+            writer = run.writer
+        is_own = writer is None and any(telling(key) for key, _ in keys)
+        yield _Line(number, keys[0][1], writer, is_own)
+
+
+def _runs(lines: list[_Line]) -> list[Run]:
+    runs: list[Run] = []
+    loose: list[_Line] = []  # lines since the last run that follow their neighbours
+    is_open = False  # whether nothing own stands behind the last run
+    stamp: str | None = None  # the time of the last copy
+    for line in lines:
+        if line.is_own:
+            _take_same_breath(runs, loose, stamp if is_open else None)
+            is_open = False
+            loose.clear()
+        elif line.writer is None:
+            loose.append(line)
+        else:
+            _take_copy(runs, line, first=(loose or [line])[0].number, is_open=is_open)
+            is_open, stamp = True, line.at
+            loose.clear()
+    _take_same_breath(runs, loose, stamp if is_open else None)
+    return runs
+
+
+def _take_copy(runs: list[Run], line: _Line, *, first: int, is_open: bool) -> None:
+    """Loose lines before a copy belong to it: a prompt to its answer."""
+    if is_open:
+        first = runs[-1].last_line + 1
+        if runs[-1].writer == line.writer:
+            first = runs.pop().first_line
+    runs.append(Run(first, line.number, line.writer))
+
+
+def _take_same_breath(runs: list[Run], loose: list[_Line], stamp: str | None) -> None:
+    """1.0.x stamps all copies with one time: a prompt without an answer that has it too is one of them."""
+    for line in loose:
+        if stamp is None or line.at != stamp:
+            return
+        runs[-1] = Run(runs[-1].first_line, line.number, runs[-1].writer)
+
+
+def _again(trace: Trace, lines: list[_Line]) -> list[Run]:
+    """What stands in another file of the session too: all up to the first line of its own, and from the last one on."""
+    runs = _runs(lines)
+    if runs and not any(line.is_own for line in lines if line.number < runs[0].first_line):
+        runs[0] = Run(1, runs[0].last_line, runs[0].writer)
+    if runs and not any(line.is_own for line in lines if line.number > runs[-1].last_line):
+        runs[-1] = Run(runs[-1].first_line, trace.last_line, runs[-1].writer)
+    return runs
+
+
+def _replay(trace: Trace, precedence: Precedence) -> Own:
+    """A rollout that holds another's lines, and says so, but not how many (docs/formats/codex.md)."""
+    source = SessionId(next(iter(trace.sources)))
+    lines = list(_lines(trace, precedence))
+    own_turn = next((line.number for line in lines if line.is_own), trace.last_line + 1)
+    runs = _runs([line for line in lines if line.number < own_turn])
+    if runs and precedence.nearest(trace):  # all that stands before the first turn of its own
+        return Own(source=source, runs=_behind_meta(runs, own_turn - 1, source), why="turns")
+    last = max([trace.last_older, *(run.last_line for run in trace.stated)])
+    if last < _BEHIND_META:
+        return Own(source=source, sureness="inferred", why="source_missing")
+    return Own(source=source, runs=_behind_meta([], last, source), sureness="inferred", why="times")
+
+
+_BEHIND_META = 2  # the first line of a rollout is always its own
+
+
+def _behind_meta(runs: list[Run], last_line: int, source: SessionId | None) -> list[Run]:
+    """The runs, stretched to all lines between the first one and the last copied one."""
+    if last_line < _BEHIND_META:
+        return []
+    runs = list(runs) or [Run(_BEHIND_META, last_line, source)]
+    runs[0] = Run(_BEHIND_META, runs[0].last_line, runs[0].writer)
+    runs[-1] = Run(runs[-1].first_line, last_line, runs[-1].writer)
+    return runs
+
+
+def _as_id(name: str | None) -> SessionId | None:
+    return None if name is None else SessionId(name)

@@ -1,0 +1,378 @@
+"""A session as it really was: plain values, each pointing to the lines that prove it.
+
+Rules of this room
+  1. Values only: nothing here reads, folds or prints. They are made by `assemble`.
+  2. What a log never said is None or empty, never a guess; a guess is marked `inferred`.
+  3. Times are texts in UTC as the log has them, units stand in the names.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw, field
+
+from tracklog.model.events import Origin, Place
+from tracklog.model.ids import CallId, NodeId, RequestId, SessionId, TaskId, ThreadId
+from tracklog.records.base import opened
+
+Verdict = Literal[
+    "ok",
+    "error",
+    "denied",
+    "blocked",
+    "interrupted",
+    "timed_out",
+    "sibling_error",
+    "backgrounded",
+    "running",
+    "lost",
+    "abandoned",
+]
+Outcome = Literal["ok", "error", "killed", "running", "unknown"]
+Sureness = Literal["stated", "inferred"]
+ThreadState = Literal["running", "ended", "failed", "killed", "unknown"]
+WhyBranch = Literal["rewind", "edit", "fork", "two_writers"]
+
+
+class Value(msgspec.Struct, kw_only=True):
+    """A plain value."""
+
+
+class Phase(Value):
+    """A moment in the life of a call."""
+
+    what: str  # asked, permission, hook_before, progress, hook_after, returned, read, notified
+    at: str | None
+    place: Place
+
+
+class HookRun(Value):
+    """A hook that ran, and what came of it."""
+
+    event: str | None
+    name: str | None
+    outcome: str
+    command: str | None
+    text: str
+    exit_code: int | None
+    took_ms: float | None
+    at: str | None
+    place: Place
+
+
+class Result(Value):
+    """What came back from a call."""
+
+    place: Place
+    at: str | None
+    text: str
+    is_error: bool | None = None
+    report: Raw = Raw()
+    side_file: str | None = None  # a file name inside the session's own folder of results
+    n_images: int = 0
+
+    @property
+    def structured(self) -> Any:
+        """What the tool reported to programs, parsed; None where the log has nothing."""
+        return opened(self.report)
+
+
+class Stated(Value):
+    """What the client says a subagent's work came to. Never to be added to our own counts."""
+
+    took_ms: float | None = None
+    tokens: int | None = None
+    tool_uses: int | None = None
+    usage: dict[str, Any] | None = None
+
+
+class Call(Value):
+    """One tool invocation, from the model's wish to the result it read."""
+
+    id: CallId
+    session: SessionId
+    agent: str
+    thread: ThreadId
+    name: str
+    verdict: Verdict
+    sureness: Sureness
+    why: str  # the rule that gave the verdict
+    evidence: list[Place]
+    outcome: Outcome | None = None
+    timed_out: bool = False
+    on_active_branch: bool = True
+    turn: int | None = None
+    request: RequestId | None = None
+    node: NodeId | None = None
+    input: Raw = Raw()
+    ran_input: Raw = Raw()  # what ran in its place, where a hook changed it and the log shows it
+    called_at: str | None = None
+    returned_at: str | None = None
+    ended_at: str | None = None  # of work in the background
+    took_ms: float | None = None
+    took_by: Literal["stated", "log_times"] | None = None
+    exit_code: int | None = None
+    error: str | None = None
+    decision: str | None = None
+    feedback: str | None = None
+    results: list[Result] = field(default_factory=list)  # the last one counts; more than one is odd
+    parallel_with: list[CallId] = field(default_factory=list)
+    inherited_by: list[SessionId] = field(default_factory=list)
+    is_inherited: bool = False
+    phases: list[Phase] = field(default_factory=list)
+    hooks: list[HookRun] = field(default_factory=list)
+    task: TaskId | None = None
+    spawned: ThreadId | None = None
+    stated: Stated | None = None
+    server: str | None = None
+    is_server_side: bool = False
+    parent_call: CallId | None = None
+
+    @property
+    def arguments(self) -> Any:
+        """The input, parsed."""
+        return opened(self.input)
+
+    @property
+    def result(self) -> Result | None:
+        """The result that counts."""
+        return self.results[-1] if self.results else None
+
+
+class Request(Value):
+    """One call of the API, put together from all its lines."""
+
+    id: RequestId
+    thread: ThreadId
+    turn: int | None
+    model: str | None
+    at: str | None
+    ended_at: str | None
+    text: str
+    thinking: str
+    stop_reason: str | None
+    calls: list[CallId]
+    places: list[Place]
+    node: NodeId | None = None  # of its last line
+    error: str | None = None
+    is_synthetic: bool = False
+    has_hidden_thought: bool = False
+    on_active_branch: bool = True
+    is_inherited: bool = False
+
+
+class Prompt(Value):
+    """What a person, a program or an agent above asked for."""
+
+    text: str
+    origin: Origin
+    at: str | None
+    place: Place
+    node: NodeId | None = None
+    n_images: int = 0
+    n_documents: int = 0
+
+
+class Turn(Value):
+    """A prompt and all that followed until the next one."""
+
+    n: int
+    thread: ThreadId
+    prompts: list[Prompt]  # one, and those that it took in while it ran
+    requests: list[RequestId]
+    calls: list[CallId]
+    at: str | None
+    ended_at: str | None
+    text: str  # the last words of the model
+    took_ms: float | None = None  # from the prompt to the last line, by the log's times
+    stated_ms: float | None = None  # as the client says
+    is_interrupted: bool = False
+    on_active_branch: bool = True
+    is_inherited: bool = False
+
+    @property
+    def prompt(self) -> str:
+        """The words that opened it."""
+        return self.prompts[0].text if self.prompts else ""
+
+
+class Thread(Value):
+    """The main line of work, or a subagent's."""
+
+    id: ThreadId
+    parent_thread: ThreadId | None = None
+    parent_call: CallId | None = None
+    type: str | None = None
+    description: str | None = None
+    name: str | None = None
+    team: str | None = None
+    model: str | None = None
+    state: ThreadState = "unknown"
+    sureness: Sureness = "stated"
+    joined_by: str | None = None  # what links it to the call that spawned it
+    is_warmup: bool = False
+    is_internal: bool = False
+    worktree: str | None = None
+    paths: list[str] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    children: list["Thread"] = field(default_factory=list)
+
+    def walk(self) -> Iterator["Thread"]:
+        """This thread and all below it."""
+        stack = [self]
+        while stack:
+            thread = stack.pop()
+            yield thread
+            stack += reversed(thread.children)
+
+
+class Branch(Value):
+    """A way through the conversation, from its first record behind the fork to its last."""
+
+    id: str
+    parent: str | None
+    start: NodeId | None  # where it leaves its parent branch
+    end: NodeId | None
+    is_active: bool
+    why: WhyBranch | None = None
+    nodes: list[NodeId] = field(
+        default_factory=list
+    )  # a way that was left: all its records, in the log's order
+
+
+class Compaction(Value):
+    """A place where the past was summed up, and what was kept of it word by word."""
+
+    place: Place
+    at: str | None
+    trigger: str | None
+    tokens_before: int | None
+    tokens_after: int | None
+    took_ms: float | None
+    kept: list[NodeId]
+    summary: str
+
+
+class TodoList(Value):
+    """The todo list as it stood from a moment on."""
+
+    at: str | None
+    place: Place
+    items: list[tuple[str, str]]  # status and text
+
+
+class Question(Value):
+    """What the agent asked the person, and what the person said."""
+
+    call: CallId
+    question: str
+    options: list[str]
+    answer: str | None
+
+
+class Failure(Value):
+    """A request that the API did not answer."""
+
+    place: Place
+    at: str | None
+    text: str
+    status: int | None
+    attempt: int | None
+    of_attempts: int | None
+    is_final: bool
+
+
+class Note(Value):
+    """Something of note that has no value of its own: a command, a queue operation, a link, a change of mode."""
+
+    what: str
+    value: str
+    at: str | None
+    place: Place
+    detail: str = ""
+
+
+class Problem(Value):
+    """Something that does not fit, and where it stands."""
+
+    place: Place
+    what: str
+
+
+class Stray(Value):
+    """A result whose call stands nowhere in the session's files."""
+
+    call: CallId | None
+    place: Place
+    text: str
+
+
+class Session(Value):
+    """One conversation with an agent, with all its threads."""
+
+    id: SessionId
+    agent: str
+    paths: list[str]
+    main: Thread
+    title: str | None = None
+    titles: dict[str, str] = field(default_factory=dict)  # by source
+    cwd: str | None = None
+    cwds: list[str] = field(default_factory=list)
+    branch: str | None = None  # of git
+    versions: list[str] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
+    entrypoint: str | None = None
+    permission_modes: list[str] = field(default_factory=list)
+    started_at: str | None = None
+    last_at: str | None = None
+    state: str = "unknown"
+    unjoined: list[Thread] = field(default_factory=list)  # subagents whose call stands nowhere
+    branches: list[Branch] = field(default_factory=list)
+    orphans: list[NodeId] = field(default_factory=list)
+    active_nodes: list[NodeId] = field(default_factory=list)  # the living branch, root first
+    compactions: list[Compaction] = field(default_factory=list)
+    retracted: list[NodeId] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    interruptions: list[Place] = field(default_factory=list)
+    todos: list[TodoList] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    hooks: list[HookRun] = field(default_factory=list)  # those of no call
+    injected: list[Note] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    strays: list[Stray] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    forked_from: SessionId | None = None
+    forks: list[SessionId] = field(default_factory=list)
+    inherited: list[tuple[Place, Place]] = field(
+        default_factory=list
+    )  # first and last line of each copied run
+    n_lines: int = 0
+
+    @property
+    def threads(self) -> list[Thread]:
+        """All threads, the main one first."""
+        return [thread for top in (self.main, *self.unjoined) for thread in top.walk()]
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The turns of the main thread, in the order of the log."""
+        return self.main.turns
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests of all threads."""
+        return [request for thread in self.threads for request in thread.requests]
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls of all threads."""
+        return [call for thread in self.threads for call in thread.calls]
+
+    @property
+    def final(self) -> Request | None:
+        """The last request of the living branch."""
+        living = [request for request in self.main.requests if request.on_active_branch]
+        return living[-1] if living else None

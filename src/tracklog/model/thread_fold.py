@@ -1,0 +1,274 @@
+"""One line of work: its turns, requests and calls, found event by event.
+
+Rules of this room
+  1. A turn is found by walking one step up the tree: a record belongs to the turn of its parent. Clients do write a
+     record before its parent: it waits, and joins the parent's turn when that comes.
+  2. Where there is no tree, or the parent never comes, a record belongs to the turn that was opened last.
+  3. Taking an event in costs the same however much there is already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tracklog.model.events import (
+    CallProgressed,
+    CallReported,
+    Event,
+    HistoryRolledBack,
+    HookRan,
+    ModelReplied,
+    PromptGiven,
+    ToolCalled,
+    ToolReturned,
+    TurnBegan,
+    TurnEnded,
+    TurnInterrupted,
+)
+from tracklog.model.facts import CallFacts, RequestFacts, TurnFacts
+from tracklog.model.ids import CallId, NodeId, RequestId, ThreadId
+
+_WORK = (ModelReplied, ToolCalled, ToolReturned, TurnInterrupted)
+
+
+class ThreadFold:
+    """The facts of one line of work."""
+
+    def __init__(self, id: ThreadId) -> None:
+        self.id = id
+        self.turns: list[TurnFacts] = []
+        self.requests: dict[RequestId, RequestFacts] = {}
+        self.calls: dict[CallId, CallFacts] = {}
+        self.strays: dict[
+            CallId, list[ToolReturned | CallReported | HookRan]
+        ] = {}  # whose call came not (yet)
+        self.nameless: list[ToolReturned] = []  # results that answer no call
+        self.last: Event | None = None
+        self.last_reply: ModelReplied | None = None
+        self._turn_of: dict[NodeId, TurnFacts] = {}
+        self._waiting: dict[
+            NodeId, TurnFacts
+        ] = {}  # parts of a turn whose parent is written later, by that parent
+        self._unread: list[CallFacts] = []
+        self._rejected: list[CallFacts] = []
+        self._open: dict[CallId, CallFacts] = {}
+
+    def add(self, event: Event) -> None:
+        """Takes one event in."""
+        turn = self._turn(event)
+        match event:
+            case ModelReplied():
+                self._replied(event, turn)
+            case ToolCalled():
+                self._called(event, turn)
+            case ToolReturned():
+                self._returned(event)
+            case PromptGiven():
+                self._pass_by(event)
+                self._rejected.clear()
+            case CallReported():
+                self._reported(event)
+            case HookRan() if event.call is not None:
+                self._hook_ran(event, event.call)
+            case CallProgressed() if event.call is not None:
+                self._progressed(event, event.call)
+            case TurnInterrupted():
+                self._interrupted(event, turn)
+            case TurnEnded() if turn is not None:
+                turn.ended = event
+            case HistoryRolledBack():
+                self._roll_back(event)
+            case _:
+                pass
+        self.last = event
+
+    def _turn(self, event: Event) -> TurnFacts | None:
+        """The turn that an event belongs to; a prompt, and the client's own word, open one."""
+        node = event.node
+        known = self._turn_of.get(node) if node is not None else None
+        if known is not None:
+            turn: TurnFacts | None = known.whole
+        elif isinstance(event, (PromptGiven, TurnBegan)):
+            turn = self._open_turn(event)
+        else:
+            turn = self._turn_of_parent(event)
+        if turn is None:
+            return None
+        if node is not None:
+            self._turn_of[node] = turn
+            if node in self._waiting:
+                turn = self._move(self._waiting.pop(node), turn)
+        if event.at is not None and isinstance(event, _WORK):
+            turn.last_at = max(turn.last_at or "", event.at)
+        return turn
+
+    def _turn_of_parent(self, event: Event) -> TurnFacts | None:
+        parent = event.parent
+        if parent is not None and parent in self._turn_of:
+            return self._turn_of[parent].whole
+        latest = self.turns[-1] if self.turns else None
+        if parent is not None and event.node is not None:
+            if parent not in self._waiting:
+                self._waiting[parent] = TurnFacts(None, first=event, before=latest)
+            return self._waiting[parent].whole
+        if latest is None and isinstance(event, (ModelReplied, ToolCalled)):
+            latest = TurnFacts(None, first=event)  # the log begins amid a turn
+            self.turns.append(latest)
+        return latest
+
+    def _move(self, part: TurnFacts, into: TurnFacts) -> TurnFacts:
+        """What was written before its parent joins the parent's turn; each part moves once."""
+        part, into = part.whole, into.whole
+        if part is not into:
+            part.moved_to = into
+            if len(part.requests) + len(part.calls) > len(into.requests) + len(into.calls):
+                part.requests, into.requests = into.requests, part.requests
+                part.calls, into.calls = into.calls, part.calls
+            into.requests += part.requests  # always the few to the many; `settled` puts them in order
+            into.calls += part.calls
+            into.last_at = max(filter(None, (part.last_at, into.last_at)), default=None)
+            into.ended = into.ended or part.ended
+            into.interrupted_by = into.interrupted_by or part.interrupted_by
+        return into
+
+    def settled(self) -> tuple[list[TurnFacts], dict[int, int]]:
+        """All turns with what belongs to them, in the order of the log, and where each (by `id`) stands among them.
+
+        What waits for its parent in vain belongs to the turn that was open when it was written.
+        """
+        opened = [turn for turn in self.turns if turn.moved_to is None]
+        parts = [part for part in self._waiting.values() if part.moved_to is None]
+        if not opened and parts:
+            opened = [TurnFacts(None, first=parts[0].first)]
+        index = {id(turn): n for n, turn in enumerate(opened)}
+        turns = [replace(turn, requests=list(turn.requests), calls=list(turn.calls)) for turn in opened]
+        for part in parts:
+            n = index[id(part)] = index.get(id(part.before.whole), 0) if part.before is not None else 0
+            turns[n].requests += part.requests
+            turns[n].calls += part.calls
+            turns[n].last_at = max(filter(None, (part.last_at, turns[n].last_at)), default=None)
+        for turn in turns:
+            turn.requests.sort(key=lambda id: self.requests[id].parts[0].place)
+            turn.calls.sort(key=lambda id: self.calls[id].called.place)
+        return turns, index
+
+    def _open_turn(self, event: PromptGiven | TurnBegan) -> TurnFacts:
+        latest = self.turns[-1] if self.turns else None
+        prompt = event if isinstance(event, PromptGiven) else None
+        if latest is not None and latest.prompt is None and not latest.requests:
+            latest.prompt = prompt  # the client had opened the turn before its prompt was written
+            latest.word = event.turn or latest.word
+            return latest
+        self.turns.append(TurnFacts(prompt, event.turn, first=event))
+        return self.turns[-1]
+
+    def _replied(self, event: ModelReplied, turn: TurnFacts | None) -> None:
+        id = event.request or RequestId(f"{event.place.path}:{event.place.line}")
+        request = self.requests.get(id)
+        if request is None:
+            request = self.requests[id] = RequestFacts(id, turn)
+            if turn is not None:
+                turn.requests.append(id)
+        request.parts.append(event)
+        self.last_reply = event
+        if self._unread:
+            self._unread = [call for call in self._unread if not self._is_read(call, event, id)]
+        if self._open and not event.is_synthetic:
+            self._pass_by(event, but=id)
+        if not event.is_synthetic:
+            self._rejected.clear()
+
+    def _is_read(self, call: CallFacts, event: ModelReplied, id: RequestId) -> bool:
+        if call.request == id:
+            return False
+        call.read_by = event
+        return True
+
+    def _called(self, event: ToolCalled, turn: TurnFacts | None) -> None:
+        id = event.call or CallId(f"{event.place.path}:{event.place.line}")
+        known = self.calls.get(id)
+        if known is not None:
+            return  # a copy of the same wish
+        request = event.request or (self.last_reply.request if self.last_reply else None)
+        call = self.calls[id] = CallFacts(event, turn, request)
+        if turn is not None:
+            turn.calls.append(id)
+        if request in self.requests:
+            self.requests[request].calls.append(id)
+        self._open[id] = call
+        for early in self.strays.pop(id, []):
+            self._take(call, early)
+
+    def _returned(self, event: ToolReturned) -> None:
+        if event.call is None:
+            self.nameless.append(event)
+        elif event.call in self.calls:
+            self._take(self.calls[event.call], event)
+        else:
+            self.strays.setdefault(event.call, []).append(event)
+
+    def _take(self, call: CallFacts, event: ToolReturned | CallReported | HookRan) -> None:
+        if isinstance(event, CallReported):
+            call.reports.append(event)
+        elif isinstance(event, HookRan):
+            call.hooks.append(event)
+        else:
+            if event.node is not None and any(event.node == other.node for other in call.results):
+                return  # the same record, written again
+            call.results.append(event)
+            self._open.pop(call.called.call, None)
+            self._unread.append(call)
+            if event.said == "rejected":
+                self._rejected.append(call)
+
+    def _reported(self, event: CallReported) -> None:
+        call = self.calls.get(event.call)
+        if call is not None:
+            call.reports.append(event)
+        else:
+            self.strays.setdefault(event.call, []).append(event)
+
+    def _hook_ran(self, event: HookRan, id: CallId) -> None:
+        call = self.calls.get(id)
+        if call is not None:
+            call.hooks.append(event)
+        else:
+            self.strays.setdefault(id, []).append(event)
+
+    def _progressed(self, event: CallProgressed, id: CallId) -> None:
+        call = self.calls.get(id)
+        if call is not None:
+            call.first_progress = call.first_progress or event
+            call.last_progress = event
+
+    def _interrupted(self, event: TurnInterrupted, turn: TurnFacts | None) -> None:
+        for call in self._rejected:
+            call.interrupted_by = event
+        self._rejected.clear()
+        if turn is not None:
+            turn.interrupted_by = event
+
+    def _roll_back(self, event: HistoryRolledBack) -> None:
+        """Each turn is taken back at most once, so the work is paid by the turns."""
+        n_left = 0
+        for turn in reversed(self.turns):
+            if turn.left_by is not None:
+                continue
+            place = turn.first.place if turn.first else None
+            is_behind = event.from_line is not None and place is not None
+            if (
+                is_behind
+                and place is not None
+                and not (place.path == event.path and place.line >= (event.from_line or 0))
+            ):
+                return
+            if not is_behind and n_left >= event.n_turns:
+                return
+            turn.left_by = event
+            n_left += 1
+
+    def _pass_by(self, event: Event, but: RequestId | None = None) -> None:
+        """Notes at the calls without a result that the conversation went on; each call is asked once."""
+        passed = [id for id, call in self._open.items() if call.request is None or call.request != but]
+        for id in passed:
+            self._open.pop(id).passed_by = event

@@ -1,0 +1,104 @@
+"""Todo lists over time, and questions with their answers, from the calls that made them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Raw
+
+from tracklog.model.session import Call, Question, TodoList
+from tracklog.records.base import opened
+
+
+def todo_lists(calls: Iterable[Call]) -> list[TodoList]:
+    """Each state of the list, from TodoWrite, TaskCreate and TaskUpdate, and Codex's plan."""
+    found: list[TodoList] = []
+    tasks: dict[str, tuple[str, str]] = {}  # by id: status and text
+    for call in calls:
+        items = _whole_list(call)
+        if items is None and _change(call, tasks):
+            items = list(tasks.values())
+        if items is not None:
+            found.append(TodoList(at=call.called_at, place=call.evidence[0], items=items))
+    return found
+
+
+def _whole_list(call: Call) -> list[tuple[str, str]] | None:
+    key = {"TodoWrite": "todos", "update_plan": "plan"}.get(call.name)
+    arguments = call.arguments if key else None
+    listed = arguments.get(key) if isinstance(arguments, dict) else None
+    if not isinstance(listed, list) or call.verdict != "ok":
+        return None
+    return [_item(one) for one in listed if isinstance(one, dict)]
+
+
+def _item(item: dict[str, Any]) -> tuple[str, str]:
+    text = item.get("content") or item.get("step") or item.get("subject") or ""
+    return str(item.get("status") or ""), str(text)
+
+
+def _change(call: Call, tasks: dict[str, tuple[str, str]]) -> bool:
+    """Takes one creation or update in; whether anything changed."""
+    arguments = call.arguments if call.name in ("TaskCreate", "TaskUpdate") else None
+    if not isinstance(arguments, dict) or call.verdict != "ok":
+        return False
+    if call.name == "TaskCreate":
+        tasks[_created_id(call, len(tasks))] = ("pending", str(arguments.get("subject") or ""))
+        return True
+    id = str(arguments.get("taskId") or "")
+    if arguments.get("status") == "deleted":
+        return tasks.pop(id, None) is not None
+    status, text = tasks.get(id, ("", ""))
+    tasks[id] = (str(arguments.get("status") or status), str(arguments.get("subject") or text))
+    return True
+
+
+def _created_id(call: Call, n_known: int) -> str:
+    report = call.result.structured if call.result else None
+    task = report.get("task") if isinstance(report, dict) else None
+    id = task.get("id") if isinstance(task, dict) else None
+    return str(id) if id is not None else str(n_known + 1)
+
+
+def questions(calls: Iterable[Call]) -> list[Question]:
+    """What the agent asked the person; the answer is None where none came."""
+    return [question for call in calls for question in _asked(call)]
+
+
+def _asked(call: Call) -> list[Question]:
+    if call.name not in ("AskUserQuestion", "request_user_input"):
+        return []
+    arguments = call.arguments
+    asked = arguments.get("questions") if isinstance(arguments, dict) else None
+    answers = _answers(call)
+    return [
+        Question(
+            call=call.id,
+            question=str(one.get("question") or ""),
+            options=[
+                str(option.get("label")) for option in one.get("options") or [] if isinstance(option, dict)
+            ],
+            answer=_answer(answers, one),
+        )
+        for one in (asked if isinstance(asked, list) else [])
+        if isinstance(one, dict)
+    ]
+
+
+def _answers(call: Call) -> dict[str, Any]:
+    result = call.result
+    report = result.structured if result else None
+    if not isinstance(report, dict) and result is not None and result.text.startswith("{"):
+        report = opened(Raw(result.text.encode("utf-8", "surrogatepass")))
+    answers = report.get("answers") if isinstance(report, dict) else None
+    return answers if isinstance(answers, dict) else {}
+
+
+def _answer(answers: dict[str, Any], question: dict[str, Any]) -> str | None:
+    said = answers.get(str(question.get("question")), answers.get(str(question.get("id"))))
+    if isinstance(said, dict):
+        said = said.get("answers")
+    if isinstance(said, list):
+        said = ", ".join(str(one) for one in said)
+    return None if said is None else str(said)

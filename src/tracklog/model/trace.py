@@ -1,0 +1,130 @@
+"""What one log shows of its descent: the ids it holds, what it says of itself, what stands between.
+
+Rules of this room
+  1. A trace grows by a line in constant time, and never judges: `precedence` and `lineage` do.
+  2. An id is a key with its kind before a colon. `uuid:` names a line, and decides alone where two files share any.
+     `message:`, `call:` and others decide between files without a common uuid (1.0.x writes new ones on `--resume`).
+     `turn:` counts only in logs that say themselves that they are copies.
+"""
+
+import msgspec
+
+from tracklog.model.ids import SessionId
+
+
+class Run(msgspec.Struct, frozen=True, gc=False):
+    """Lines of a file that somebody else, or another file of the same session, wrote first."""
+
+    first_line: int
+    last_line: int
+    writer: SessionId | None
+
+
+class Trace:
+    """What one file shows of its descent; grows by a line in constant time.
+
+    `thread` is the subagent whose file it is, None for the main line. `says_copies` is for agents whose logs always
+    say so when they hold another's history (Codex): of theirs, no copy is seen where none is said. Its sources are
+    then named by threads.
+    """
+
+    def __init__(
+        self, path: str, session: str, *, thread: str | None = None, says_copies: bool = False
+    ) -> None:
+        self.path = path
+        self.session = SessionId(session)
+        self.thread = thread
+        self.says_copies = says_copies
+        self.keys: list[str] = []  # with `lines` and `times`: the columns of a table, a row for each id seen
+        self.lines: list[int] = []
+        self.times: list[str | None] = []
+        self.rows: dict[str, int] = {}  # of each key, the first one
+        self.note_lines: list[int] = []
+        self.note_times: list[str | None] = []
+        self.sources: dict[str, None] = {}  # an ordered set: the nearest first
+        self.hints: set[str] = set()
+        self.targets: set[str] = set()
+        self.stated: list[Run] = []
+        self.is_referring = False  # to the history of its source, in place of a copy
+        self.is_background = False
+        self.own_from_ordinal: int | None = None
+        self.last_line = 0
+        self.last_below = 0  # the last line with a lower ordinal
+        self.last_older = 0  # the last line that is older than the file
+        self._began: str | None = None
+
+    @property
+    def name(self) -> SessionId:
+        """What markers call it."""
+        return SessionId(self.thread) if self.says_copies and self.thread else self.session
+
+    def saw(self, key: str, line: int, at: str | None = None) -> None:
+        """A record with an id stands here. One line may show several; what a record only quotes does not count."""
+        if key.endswith(":"):
+            return
+        at = at and at.rstrip("Z")
+        self.rows.setdefault(key, len(self.keys))
+        self.keys.append(key)
+        self.lines.append(line)
+        self.times.append(at)
+        self._pass(line, at)
+
+    def noted(self, line: int, at: str | None = None) -> None:
+        """A line without any id: metadata, operations of the queue."""
+        at = at and at.rstrip("Z")
+        self.note_lines.append(line)
+        self.note_times.append(at)
+        self._pass(line, at)
+
+    def counted(self, ordinal: int, line: int) -> None:
+        """The line has a number of its own. Comes behind the marker that speaks of such numbers."""
+        if self.own_from_ordinal is not None and ordinal < self.own_from_ordinal:
+            self.last_below = line
+
+    def marked(
+        self,
+        source: str,
+        *,
+        line: int | None = None,
+        own_from_ordinal: int | None = None,
+        is_referring: bool = False,
+    ) -> None:
+        """The log names the session or thread that it comes from; with `line`, that line says to be a copy."""
+        if source != self.name:
+            self.sources.setdefault(source)
+            if line is not None:
+                self._state(SessionId(source), line)
+        if own_from_ordinal is not None:
+            self.own_from_ordinal = own_from_ordinal
+        self.is_referring = self.is_referring or is_referring
+
+    def hinted(self, source: str) -> None:
+        """A line calls itself another session's. That tells who came first where lines are shared, and nothing else:
+        2.0.x does so in forks, but also in subagents' files at a resume.
+        """
+        if source != self.name:
+            self.hints.add(source)
+
+    def marked_background(self) -> None:
+        """The log says that it took over a conversation, but not whose (`sessionKind`, `history-suppression`)."""
+        self.is_background = True
+
+    def went_on_in(self, target: str) -> None:
+        """The log names the session in which it goes on."""
+        if target != self.name:
+            self.targets.add(target)
+
+    def _state(self, source: SessionId, line: int) -> None:
+        if self.stated and self.stated[-1].writer == source:
+            self.stated[-1] = Run(self.stated[-1].first_line, line, source)
+        else:
+            self.stated.append(Run(line, line, source))
+
+    def _pass(self, line: int, at: str | None) -> None:
+        self.last_line = max(self.last_line, line)
+        if at is None:
+            return
+        if self._began is None:
+            self._began = at
+        elif at < self._began:
+            self.last_older = line

@@ -1,0 +1,1 @@
+"""From records to events, one module per agent."""

@@ -1,0 +1,80 @@
+"""What the first lines of a log tell of its session: read where the path does not, and never more than needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from tracklog.pipeline.reading import lines_of, reader_for
+from tracklog.records import claude_code, codex
+from tracklog.records.base import Record
+from tracklog.records.codex.envelope import SessionMetaLine
+from tracklog.records.codex.settings import SessionMeta, SessionSource, SubagentSource
+from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.found import LogFile
+
+_CHUNK = 1 << 16
+_MOST_LINES = 100  # as many as are asked whose they are
+_CLAUDE_NAMES = 4  # how many lines are heard that name a session
+_CODEX_LINES = 3  # its own meta line, and perhaps that of the thread it was copied from
+
+
+class Head(NamedTuple):
+    """Whose log it is, and where it comes from."""
+
+    session: str | None = None  # Codex: the thread
+    parent: str | None = None  # the thread above a subagent
+    root: str | None = None  # the thread above all
+    sources: tuple[str, ...] = ()  # whose history it holds or refers to
+    named: tuple[str, ...] = ()  # all the sessions that the first lines name
+    is_review: bool = False
+    cwd: str | None = None
+    began_at: str | None = None
+
+
+def head_of(file: LogFile) -> Head:
+    """What a file says of itself at its beginning; nothing, if it cannot be read."""
+    if file.agent == "codex":
+        return _codex_head(list(first_records(file, _CODEX_LINES)))
+    sessions = filter(None, map(claude_code.session_of, first_records(file, _MOST_LINES)))
+    named = tuple(dict.fromkeys(islice(sessions, _CLAUDE_NAMES)))
+    return Head(named[0] if named else None, named=named)
+
+
+def first_records(file: LogFile, most: int) -> Iterator[Record]:
+    """The first records of a file, read in small bites; fewer where it cannot be read on."""
+    pieces = reader_for(file).read(lines_of(file, chunks(file, size=_CHUNK)))
+    try:
+        yield from (piece.record for piece in islice(pieces, most))
+    except NotReadable:
+        return
+
+
+def _codex_head(records: list[Record]) -> Head:
+    metas = [record.payload for record in records if isinstance(record, SessionMetaLine)]
+    if not metas:
+        return Head(next(filter(None, map(codex.session_of, records)), None))
+    own = metas[0]
+    thread = own.id or own.session_id
+    root = own.session_id if own.session_id != thread else None
+    base = own.history_base.thread_id if own.history_base else None
+    named = (own.forked_from_id, base, *(meta.id for meta in metas[1:]))
+    return Head(
+        thread,
+        _parent_of(own),
+        root,
+        sources=tuple(name for name in named if name and name != thread),
+        is_review=isinstance(own.source, SessionSource) and own.source.subagent == "review",
+        cwd=own.cwd,
+        began_at=own.timestamp,
+    )
+
+
+def _parent_of(meta: SessionMeta) -> str | None:
+    """The thread above; that of a review or another inner thread is at times named only as what it was forked from."""
+    source = meta.source if isinstance(meta.source, SessionSource) else SessionSource()
+    spawn = source.subagent.thread_spawn if isinstance(source.subagent, SubagentSource) else None
+    is_inner = source.subagent is not None or source.internal is not None
+    stated = meta.parent_thread_id or (spawn.parent_thread_id if spawn else None)
+    return stated or (meta.forked_from_id if is_inner else None)

@@ -1,0 +1,162 @@
+"""From the files of a session to the session: read, translate, fold, assemble.
+
+Rules of this room
+  1. Each log is folded by itself. The main thread's logs, where there are several (a session that moved, a copy in
+     another root, a Codex thread that was rolled back), are folded into one, the oldest first, each record once.
+  2. A file that cannot be read to its end gives what it gave, and a problem that says so.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+from tracklog.errors import UserError
+from tracklog.model.assemble import assemble
+from tracklog.model.events import Event, HistoryInherited, HistoryRolledBack, Place, StrangeSeen
+from tracklog.model.fold import FileFold
+from tracklog.model.ids import MAIN, NodeId, SessionId, ThreadId
+from tracklog.model.session import Session
+from tracklog.model.translate import claude_code, codex
+from tracklog.pipeline.reading import identified, lines_of, pieces_of
+from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, group
+from tracklog.records.base import Piece
+from tracklog.sources.files import NotReadable
+from tracklog.sources.folders import roots_at
+from tracklog.sources.found import FileKind, LogFile, Skipped
+from tracklog.sources.places import find_all, find_at
+
+OnBytes = Callable[[int], None]
+_FOLDED = MAIN_KINDS | {FileKind.SUBAGENT, FileKind.META, FileKind.JOURNAL}
+_AGENT_FILE = re.compile(r"agent-(.+?)(?:\.meta)?\.jsonl?(?:\.zst)?")
+
+
+class Translator(Protocol):
+    """What each agent's translator can do."""
+
+    def translate(self, piece: Piece) -> list[Event]: ...
+
+
+def read(path: str | os.PathLike[str]) -> Session:
+    """The whole session that a log belongs to: its main thread, its subagents, its calls with their verdicts.
+
+    `path` is any of the session's files. What stands in the project's folder, or in Codex's home, is taken along.
+    """
+    file = _one_file(path)
+    for session in group(_neighbours(file)):
+        if any(os.path.realpath(one.path) == os.path.realpath(file.path) for one in session.files):
+            return read_session(session, now=datetime.now(UTC))
+    raise UserError(f"{os.fspath(path)} is no log of a session of Claude Code or Codex")
+
+
+def read_session(
+    session: SessionFiles,
+    *,
+    is_alive: bool | None = None,
+    now: datetime | None = None,
+    on_bytes: OnBytes | None = None,
+    with_text: bool = True,
+) -> Session:
+    """The session that some files tell. Without text, words and results are kept only as far as verdicts need them."""
+    folds = list(folds_of(session, on_bytes=on_bytes, with_text=with_text))
+    return assemble(folds, session=SessionId(session.id), agent=session.agent, is_alive=is_alive, now=now)
+
+
+def folds_of(
+    session: SessionFiles, *, on_bytes: OnBytes | None = None, with_text: bool = True
+) -> Iterator[FileFold]:
+    """The folds of a session's files, the main thread's first."""
+    mains = session.mains
+    yield _main_fold(session, mains, on_bytes, with_text=with_text)
+    for file in session.files:
+        if file not in mains and file.kind in _FOLDED and file.agent is not None:
+            fold = FileFold(str(file.path), _thread_of(file), with_text=with_text)
+            for events in events_of(file, on_bytes):
+                fold.add(events)
+            yield fold
+
+
+def events_of(file: LogFile, on_bytes: OnBytes | None = None) -> Iterator[list[Event]]:
+    """What each piece of a log tells, in order."""
+    translator: Translator = (claude_code if file.agent == "claude" else codex).Translator(str(file.path))
+    line = 0
+    try:
+        for piece in pieces_of(file):
+            line = piece.line
+            if on_bytes is not None:
+                on_bytes(piece.length)
+            yield translator.translate(piece)
+    except NotReadable as error:
+        yield [StrangeSeen(place=Place(str(file.path), line + 1), kind="not readable", problem=str(error))]
+
+
+def _main_fold(
+    session: SessionFiles, mains: list[LogFile], on_bytes: OnBytes | None, *, with_text: bool
+) -> FileFold:
+    fold = FileFold(str(mains[0].path) if mains else "", MAIN, with_text=with_text)
+    if len(mains) == 1:
+        for events in events_of(mains[0], on_bytes):
+            fold.add(events)
+    elif mains:
+        for told in _in_one(session, mains, on_bytes):
+            fold.add(told)
+    return fold
+
+
+def _in_one(
+    session: SessionFiles, mains: list[LogFile], on_bytes: OnBytes | None
+) -> Iterator[Iterable[Event]]:
+    """The events of several logs of one thread, the oldest first; a record that was there before is left out."""
+    told = [(file, [event for events in events_of(file, on_bytes) for event in events]) for file in mains]
+    told.sort(key=lambda one: (min((e.at for e in one[1] if e.at), default=""), str(one[0].path)))
+    seen: dict[NodeId, Place] = {}
+    for n, (_, events) in enumerate(told):
+        if n and session.agent == "codex":
+            yield _rolled_back(events, told[n - 1][0])
+        yield [event for event in events if _is_new(event, seen)]
+
+
+def _is_new(event: Event, seen: dict[NodeId, Place]) -> bool:
+    return event.node is None or seen.setdefault(event.node, event.place) == event.place
+
+
+def _rolled_back(events: list[Event], before: LogFile) -> list[Event]:
+    """A rollout that goes on from the middle of an earlier one leaves the rest of that behind."""
+    base = next((event for event in events if isinstance(event, HistoryInherited)), None)
+    if base is None or base.base_offset is None:
+        return []
+    line = next((line.number for line in lines_of(before) if line.offset >= base.base_offset), None)
+    if line is None:
+        return []
+    return [HistoryRolledBack(place=base.place, at=base.at, path=str(before.path), from_line=line)]
+
+
+def _thread_of(file: LogFile) -> ThreadId:
+    if file.agent == "codex":
+        return ThreadId(file.session or file.path.stem)
+    named = _AGENT_FILE.fullmatch(file.path.name)
+    return ThreadId(named[1]) if named else MAIN
+
+
+def _one_file(path: str | os.PathLike[str]) -> LogFile:
+    if not os.fspath(path):
+        raise UserError("which log? the path is empty")
+    if os.path.isdir(path):
+        raise UserError(f"{os.fspath(path)} is a directory: name one of the logs in it")
+    found = next(find_at(Path(path)), None)
+    if found is None or isinstance(found, Skipped):
+        raise UserError(f"cannot read {os.fspath(path)}: {found.why if found else 'nothing there'}")
+    return identified(found)
+
+
+def _neighbours(file: LogFile) -> Iterator[LogFile | Skipped]:
+    """The files among which the rest of a session may stand."""
+    if file.agent == "codex" and file.root != file.path.parent:
+        return find_all(roots_at(file.root))
+    folder = file.path.parent
+    inside = [at for at in (folder, *folder.parents) if at.name == "subagents"]
+    return find_at(inside[-1].parent.parent if inside else folder)
