@@ -15,11 +15,12 @@ from datetime import datetime, timedelta
 from tracklog.model.call_values import Setting, between_ms, call_value, hook_run
 from tracklog.model.calls import Circumstances, Judgement, judge
 from tracklog.model.describe import describe
-from tracklog.model.events import HookRan, ToolReturned
+from tracklog.model.events import HookRan, Place, ToolReturned
 from tracklog.model.facts import CallFacts, RequestFacts, TurnFacts
 from tracklog.model.fold import FileFold
 from tracklog.model.graph import Graph
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, SessionId, ThreadId
+from tracklog.model.lineage import Descent
 from tracklog.model.session import Call, Prompt, Request, Session, Stray, Thread, ThreadState, Turn
 from tracklog.model.tasks import Tasks
 from tracklog.model.threads import Strand, end_of, join, strands_of
@@ -38,10 +39,14 @@ def assemble(
     agent: str,
     is_alive: bool | None = None,
     now: datetime | None = None,
+    descent: Descent | None = None,
 ) -> Session:
-    """The session that some logs tell. `is_alive` is about its process; None if nobody knows."""
+    """The session that some logs tell.
+
+    `is_alive` is about its process; None if nobody knows. `descent` says which lines are copies of another session's.
+    """
     folds = sorted(folds, key=lambda fold: fold.path)
-    work = _Work(folds, session, agent, is_alive, _is_fresh(folds, now))
+    work = _Work(folds, session, agent, is_alive, _is_fresh(folds, now), descent or Descent())
     threads = {id: work.thread(work.strands[id]) for id in work.top_down()}
     main = threads[MAIN]
     for id, thread in threads.items():
@@ -58,8 +63,25 @@ def assemble(
     made.hooks = [hook_run(hook) for hook in work.other_hooks()]
     made.todos = todo_lists(main.calls)
     made.questions = questions(made.calls)
+    _trace_back(made, work.descent)
     describe(made, folds, is_alive=is_alive, is_fresh=work.is_fresh)
     return made
+
+
+def _trace_back(session: Session, descent: Descent) -> None:
+    """Where the session came from, and what of it is copied."""
+    for path in session.main.paths:
+        own = descent.own.get(path)
+        if own is None:
+            continue
+        if own.source is not None and own.source != session.id:
+            session.forked_from = session.forked_from or own.source
+        session.inherited += [
+            (Place(path, run.first_line), Place(path, run.last_line))
+            for run in own.runs
+            if run.writer != session.id
+        ]
+    session.forks = list(descent.forks)
 
 
 def _is_fresh(folds: Iterable[FileFold], now: datetime | None) -> bool:
@@ -81,6 +103,7 @@ class _Work:
     agent: str
     is_alive: bool | None
     is_fresh: bool
+    descent: Descent
     strands: dict[ThreadId, Strand] = field(init=False)
     tasks: Tasks = field(init=False)
     graph: Graph = field(init=False)
@@ -191,9 +214,16 @@ class _Work:
                 parallel_with=[other for other in request.calls if other != id] if request else [],
                 spawned=child.id if child is not None else None,
                 seen=seen,
-                is_inherited=False,
+                writer=self._writer(facts.called.place),
+                inherited_by=self.descent.inherited_by.get(id, []),
             ),
         )
+
+    def _writer(self, place: Place) -> SessionId | None:
+        """The other session that wrote a line first; None if the line is this one's own."""
+        own = self.descent.own.get(place.path)
+        writer = own.writer_of(place.line) if own is not None else None
+        return writer if writer != self.session else None
 
     def _is_on_active_branch(self, strand: Strand, node: NodeId | None, turn: TurnFacts | None) -> bool:
         """A subagent stands on the branch of the call that spawned it."""
@@ -253,6 +283,7 @@ class _Work:
             is_synthetic=all(part.is_synthetic for part in parts),
             has_hidden_thought=any(part.has_hidden_thought for part in parts),
             on_active_branch=self._is_on_active_branch(strand, parts[-1].node, facts.turn),
+            is_inherited=self._writer(parts[0].place) is not None,
         )
 
     def _turn(self, strand: Strand, facts: TurnFacts, n: int, texts: Mapping[RequestId, str]) -> Turn:
@@ -283,6 +314,7 @@ class _Work:
             stated_ms=facts.ended.took_ms if facts.ended else None,
             is_interrupted=facts.interrupted_by is not None,
             on_active_branch=facts.left_by is None and self._is_on_active_branch(strand, node, None),
+            is_inherited=prompt is not None and self._writer(prompt.place) is not None,
         )
 
     def strays(self) -> Iterator[Stray]:

@@ -31,7 +31,8 @@ class Setting:
     parallel_with: list[CallId]
     spawned: ThreadId | None
     seen: list[TaskSeen]
-    is_inherited: bool
+    writer: SessionId | None  # the other session whose call it is, if this one only holds a copy
+    inherited_by: list[SessionId]
 
 
 def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
@@ -40,7 +41,7 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
     took_ms, took_by = _took(facts, result)
     return Call(
         id=called.call,
-        session=setting.session,
+        session=setting.writer or setting.session,
         agent=setting.agent,
         thread=setting.thread,
         name=called.name,
@@ -67,7 +68,8 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
         feedback=result.feedback if result else None,
         results=[_result(one) for one in facts.results],
         parallel_with=setting.parallel_with,
-        is_inherited=setting.is_inherited,
+        inherited_by=[setting.session] if setting.writer else setting.inherited_by,
+        is_inherited=setting.writer is not None,
         phases=_phases(facts, result, setting.seen),
         hooks=[hook_run(hook) for hook in facts.hooks],
         task=result.task if result else None,

@@ -35,7 +35,9 @@ def describe(session: Session, folds: list[FileFold], *, is_alive: bool | None, 
     _place(session, folds)
     _note(session, folds)
     times = [at for fold in folds for at in (fold.first_at, fold.last_at) if at is not None]
-    session.started_at, session.last_at = min(times, default=None), max(times, default=None)
+    own = [turn.at for turn in session.turns if turn.at is not None and not turn.is_inherited]
+    session.started_at = min(own if session.inherited and own else times, default=None)
+    session.last_at = max(times, default=None)
     session.state = "unknown" if is_alive or (is_alive is None and is_fresh) else "ended"
 
 

@@ -153,7 +153,8 @@ def _tell_more(node: Node, kind: Kind, says: str | None, calls: tuple[CallId, ..
 
 def _told_by(event: Event) -> tuple[Kind, str | None, tuple[CallId, ...]]:
     if isinstance(event, PromptGiven):
-        return "prompt", event.text, ()
+        # A command is a way on only by what is answered: a resume passes by those that the client ran itself.
+        return ("words" if event.origin in ("slash", "shell") else "prompt"), event.text, ()
     if isinstance(event, ModelReplied):
         return "answer", event.request or event.node, ()
     if isinstance(event, ToolCalled):

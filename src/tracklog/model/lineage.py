@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tracklog.model.ids import SessionId
+from tracklog.model.ids import CallId, SessionId
 from tracklog.model.precedence import STATED_RULES, Precedence
 from tracklog.model.session import Sureness
 from tracklog.model.trace import Run, Trace
@@ -43,6 +43,28 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
     def is_copy(self, line: int) -> bool:
         """Whether a line was written by somebody else before."""
         return any(run.first_line <= line <= run.last_line for run in self.runs)
+
+
+class Descent(msgspec.Struct, kw_only=True):
+    """What a session shares with others: whose lines it holds, and who holds copies of its calls."""
+
+    own: dict[str, Own] = {}  # by path
+    inherited_by: dict[CallId, list[SessionId]] = {}
+    forks: list[SessionId] = []
+
+
+def descent(session: SessionId, traces: Iterable[Trace]) -> Descent:
+    """The place of one session among those that share history with it."""
+    traces = sorted(traces, key=lambda trace: trace.path)
+    own = own_history(traces)
+    others = [trace for trace in traces if trace.session != session]
+    inherited: dict[CallId, dict[SessionId, None]] = {}
+    for trace in others:
+        for key, line in zip(trace.keys, trace.lines, strict=True):
+            if key.startswith("call:") and own[trace.path].writer_of(line) == session:
+                inherited.setdefault(CallId(key.removeprefix("call:")), {})[trace.session] = None
+    forks = dict.fromkeys(trace.session for trace in others if own[trace.path].source == session)
+    return Descent(own=own, inherited_by={id: list(by) for id, by in inherited.items()}, forks=list(forks))
 
 
 def own_history(traces: Iterable[Trace]) -> dict[str, Own]:

@@ -13,6 +13,7 @@ Rules of this room
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -39,6 +40,48 @@ def family(session: SessionFiles, everything: Iterable[SessionFiles]) -> list[Se
     others = [other for other in everything if other.agent == session.agent and other.id != session.id]
     found = _codex_family(session, others) if session.agent == "codex" else _claude_family(session, others)
     return [other for other in others if other.id in found]
+
+
+def families(everything: Iterable[SessionFiles]) -> dict[str, list[SessionFiles]]:
+    """The family of each session that has one, told from heads alone: for reading all of them in one go."""
+    sessions = list(everything)
+    known = {session.id: session for session in sessions}
+    links = [(one.id, source) for one in sessions for source in one.sources if source in known]
+    links += _links_by_heads([_glance(session) for session in sessions if session.agent == "claude"])
+    top = {id: id for id in known}
+
+    def top_of(id: str) -> str:
+        while top[id] != id:
+            top[id] = id = top[top[id]]
+        return id
+
+    for one, other in links:
+        if known[one].agent == known[other].agent:
+            top[top_of(one)] = top_of(other)
+    members: dict[str, list[SessionFiles]] = defaultdict(list)
+    for session in sessions:
+        members[top_of(session.id)].append(session)
+    return {
+        one.id: [other for other in kin if other is not one]
+        for kin in members.values()
+        for one in kin
+        if kin[1:]
+    }
+
+
+def _links_by_heads(glances: list[_Glance]) -> list[tuple[str, str]]:
+    by_first_id: dict[bytes, list[str]] = defaultdict(list)
+    for glance in glances:
+        for key in glance.ids:
+            by_first_id[key].append(glance.session.id)
+    known = {glance.session.id for glance in glances}
+    links = [(glance.session.id, name) for glance in glances for name in glance.named & known]
+    for glance in glances:
+        held = {key for pattern in _IDS for key in pattern.findall(glance.head)}
+        links += [
+            (glance.session.id, other) for key in held if key in by_first_id for other in by_first_id[key]
+        ]
+    return links
 
 
 def _codex_family(session: SessionFiles, others: list[SessionFiles]) -> set[str]:

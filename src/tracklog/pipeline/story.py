@@ -22,6 +22,8 @@ from tracklog.model.fold import FileFold
 from tracklog.model.ids import MAIN, NodeId, SessionId, ThreadId
 from tracklog.model.session import Session
 from tracklog.model.translate import claude_code, codex
+from tracklog.pipeline.descent import descent_of
+from tracklog.pipeline.families import family
 from tracklog.pipeline.reading import identified, lines_of, pieces_of
 from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, group
 from tracklog.records.base import Piece
@@ -47,23 +49,34 @@ def read(path: str | os.PathLike[str]) -> Session:
     `path` is any of the session's files. What stands in the project's folder, or in Codex's home, is taken along.
     """
     file = _one_file(path)
-    for session in group(_neighbours(file)):
+    sessions = group(_neighbours(file))
+    for session in sessions:
         if any(os.path.realpath(one.path) == os.path.realpath(file.path) for one in session.files):
-            return read_session(session, now=datetime.now(UTC))
+            return read_session(session, family(session, sessions), now=datetime.now(UTC))
     raise UserError(f"{os.fspath(path)} is no log of a session of Claude Code or Codex")
 
 
 def read_session(
     session: SessionFiles,
+    others: Iterable[SessionFiles] = (),
     *,
     is_alive: bool | None = None,
     now: datetime | None = None,
     on_bytes: OnBytes | None = None,
     with_text: bool = True,
 ) -> Session:
-    """The session that some files tell. Without text, words and results are kept only as far as verdicts need them."""
+    """The session that some files tell; `others` are those that may share history with it. Without text, words and results are kept only as far as verdicts need them."""
     folds = list(folds_of(session, on_bytes=on_bytes, with_text=with_text))
-    return assemble(folds, session=SessionId(session.id), agent=session.agent, is_alive=is_alive, now=now)
+    others = list(others)
+    shares = bool(others) or any(HistoryInherited in fold.facts for fold in folds)
+    return assemble(
+        folds,
+        session=SessionId(session.id),
+        agent=session.agent,
+        is_alive=is_alive,
+        now=now,
+        descent=descent_of(session, others) if shares else None,
+    )
 
 
 def folds_of(

@@ -1,0 +1,100 @@
+"""What a session shares with its family: the traces of all their logs, and what `model.lineage` makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tracklog.model.ids import SessionId
+from tracklog.model.lineage import Descent, Trace, descent
+from tracklog.pipeline.reading import pieces_of
+from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles
+from tracklog.records.base import Piece
+from tracklog.records.claude_code.blocks import ToolResult, ToolUse
+from tracklog.records.claude_code.envelope import Envelope
+from tracklog.records.claude_code.messages import AssistantLine, UserLine
+from tracklog.records.claude_code.metadata import ContinuedIn, HistorySuppression
+from tracklog.records.codex.envelope import EnvelopeLine, SessionMetaLine
+from tracklog.sources.files import NotReadable
+from tracklog.sources.found import FileKind, LogFile
+
+_THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
+
+
+def descent_of(session: SessionFiles, others: Iterable[SessionFiles]) -> Descent:
+    """What a session has in common with others."""
+    kin = [session, *others]
+    traces = [trace_of(file, one.id) for one in kin for file in one.files if file.kind in _THREADS]
+    return descent(SessionId(session.id), traces)
+
+
+def trace_of(file: LogFile, session: str) -> Trace:
+    """What one log shows of its descent; of a damaged one, what could be read."""
+    is_codex = file.agent == "codex"
+    thread = file.session if is_codex and file.session != session else None
+    if file.kind is FileKind.SUBAGENT:
+        thread = file.path.name.partition(".")[0]
+    trace = Trace(str(file.path), session, thread=thread, says_copies=is_codex)
+    look = _look_at_codex if is_codex else _look_at_claude
+    try:
+        for piece in pieces_of(file):
+            n_known = len(trace.keys)
+            look(trace, piece)
+            if len(trace.keys) == n_known:
+                trace.noted(piece.line, piece.at)
+    except NotReadable:
+        return trace  # whoever reads the session meets the same refusal and reports it
+    return trace
+
+
+def _look_at_claude(trace: Trace, piece: Piece) -> None:
+    record, line, at = piece.record, piece.line, piece.at
+    if isinstance(record, Envelope):
+        if record.uuid:
+            trace.saw(f"uuid:{record.uuid}", line, at)
+        if record.forked_from and record.forked_from.message_uuid and record.forked_from.session_id:
+            trace.marked(record.forked_from.session_id, line=line)
+        if record.session_id:
+            trace.hinted(record.session_id)
+        if record.session_kind == "bg":
+            trace.marked_background()
+    if isinstance(record, AssistantLine) and record.message.id:
+        trace.saw(f"message:{record.message.id}", line, at)
+    if isinstance(record, (AssistantLine, UserLine)) and isinstance(record.message.content, list):
+        for block in record.message.content:
+            call = block.id if isinstance(block, ToolUse) else None
+            call = block.tool_use_id if isinstance(block, ToolResult) else call
+            if call:
+                trace.saw(f"call:{call}", line, at)
+    if isinstance(record, ContinuedIn):
+        trace.went_on_in(record.continued_in_session_id)
+    if isinstance(record, HistorySuppression) and record.cause == "fork_inherit":
+        trace.marked_background()
+
+
+def _look_at_codex(trace: Trace, piece: Piece) -> None:
+    record, line = piece.record, piece.line
+    if isinstance(record, SessionMetaLine):
+        _look_at_meta(trace, record, line)
+    if isinstance(record, EnvelopeLine) and record.ordinal is not None:
+        trace.counted(record.ordinal, line)
+    payload = getattr(record, "payload", None)
+    for kind, id in (
+        ("turn", getattr(payload, "turn_id", None)),
+        ("call", getattr(payload, "call_id", None)),
+    ):
+        if isinstance(id, str) and id:
+            trace.saw(f"{kind}:{id}", line, piece.at)
+
+
+def _look_at_meta(trace: Trace, record: SessionMetaLine, line: int) -> None:
+    meta = record.payload
+    if line > 1:
+        if meta.id:
+            trace.marked(meta.id, line=line)
+        return
+    base = meta.history_base.thread_id if meta.history_base else None
+    source = meta.forked_from_id or base
+    if source:
+        trace.marked(source, is_referring=meta.history_base is not None)
+    if meta.subagent_history_start_ordinal is not None and meta.parent_thread_id:
+        trace.marked(meta.parent_thread_id, own_from_ordinal=meta.subagent_history_start_ordinal)
