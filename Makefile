@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 PYTEST := $(BIN)/python -m pytest
 FUZZ_SECONDS ?= 60
 
-.PHONY: all run test check format lint types rooms docs unit lab lab-latest lab-clients corpus bench golden fuzz clean help
+.PHONY: all run test check format lint types rooms docs unit lab lab-latest lab-clients sdk sdk-compare corpus bench golden fuzz clean help
 
 all: format check unit ## format, lint, types, rooms, tests, docs fresh
 
@@ -23,7 +23,7 @@ $(READY): pyproject.toml
 run: $(READY) ## tracklog on your own logs (on the shipped demo if there are none)
 	$(BIN)/tracklog
 
-test: $(READY) lab-clients lint types unit ## everything: lint, types, all tests
+test: $(READY) lab-clients sdk lint types unit ## everything: lint, types, all tests
 
 check: lint types docs
 
@@ -50,9 +50,16 @@ unit: $(READY)
 lab-clients: $(READY) # the newest clients, if they can be had; under CI the tests fail without them
 	$(BIN)/python -m tests.lab.clients install newest --optional
 
+sdk: $(READY) # Anthropic's own reader of session logs, apart from our environment; under CI the tests fail without it
+	$(BIN)/python -m tests.sdk.environment install --optional
+
+sdk-compare: $(READY) ## our living branch beside what Anthropic's SDK reads: make sdk-compare DIR=…
+	@test -n "$(DIR)" || { echo "say which folder: make sdk-compare DIR=…" >&2; exit 2; }
+	$(BIN)/python -m tests.sdk.comparing "$(DIR)"
+
 lab: $(READY) ## the lab with every client version
 	$(BIN)/python -m tests.lab.clients install all
-	TRACKLOG_LAB_VERSIONS=all $(PYTEST) tests/lab
+	TRACKLOG_LAB_VERSIONS=all $(PYTEST) tests/lab tests/sdk
 
 lab-latest: $(READY) ## what the newest client releases bring
 	$(BIN)/python -m tests.lab.latest
@@ -61,9 +68,11 @@ corpus: $(READY) ## verify and survey a folder of logs: make corpus DIR=…
 	@test -n "$(DIR)" || { echo "say which folder: make corpus DIR=…" >&2; exit 2; }
 	$(BIN)/tracklog verify "$(DIR)" || true
 	$(BIN)/tracklog doctor --root "$(DIR)"
+	$(BIN)/python -m bench.verdicts "$(DIR)"
 
-bench: $(READY) ## how fast reading is, against a bare json.loads loop
+bench: $(READY) ## how fast reading and folding are, against a bare json.loads loop
 	$(BIN)/python -m bench.read
+	$(BIN)/python -m bench.fold
 
 golden: $(READY) ## rewrite golden files and generated documents; review the difference
 	$(BIN)/python -m tests.golden.rewrite

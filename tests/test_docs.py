@@ -223,3 +223,19 @@ def _prose(page: Path) -> str:
 
 def _exists(page: Path, anchor: str) -> bool:
     return page.exists() and (not anchor or anchor in anchors_of(page))
+
+
+def test_the_table_of_verdicts_is_the_one_at_the_top_of_the_code() -> None:
+    from tracklog.model import calls
+
+    def rows(text: str) -> list[str]:
+        return [line for line in text.splitlines() if line.startswith("|")]
+
+    page = (
+        (PROJECT / "docs" / "verdicts.md")
+        .read_text("utf-8")
+        .partition("## The table")[2]
+        .partition("\n## ")[0]
+    )
+    assert rows(page) == rows(calls.__doc__ or "")
+    assert len(rows(page)) > 10

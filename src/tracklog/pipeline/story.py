@@ -126,15 +126,16 @@ def _in_one(
     """The events of several logs of one thread, the oldest first; a record that was there before is left out."""
     told = [(file, [event for events in events_of(file, on_bytes) for event in events]) for file in mains]
     told.sort(key=lambda one: (min((e.at for e in one[1] if e.at), default=""), str(one[0].path)))
-    seen: dict[NodeId, Place] = {}
+    seen: dict[NodeId, str] = {}
     for n, (_, events) in enumerate(told):
         if n and session.agent == "codex":
             yield _rolled_back(events, told[n - 1][0])
         yield [event for event in events if _is_new(event, seen)]
 
 
-def _is_new(event: Event, seen: dict[NodeId, Place]) -> bool:
-    return event.node is None or seen.setdefault(event.node, event.place) == event.place
+def _is_new(event: Event, seen: dict[NodeId, str]) -> bool:
+    path = event.place.path
+    return event.node is None or seen.setdefault(event.node, path) == path
 
 
 def _rolled_back(events: list[Event], before: LogFile) -> list[Event]:
