@@ -44,6 +44,18 @@ def test_read_records_yields_every_piece_of_a_log(tmp_path: Path) -> None:
     assert b"\n".join(piece.raw for piece in pieces) == log.read_bytes()
 
 
+def test_read_gives_the_session_that_a_log_belongs_to(tmp_path: Path) -> None:
+    said = {"message": {"role": "user", "content": "hi"}, "type": "user", "uuid": "u-1", "parentUuid": None}
+    line = {**said, "sessionId": "s-1", "cwd": "/home/dev/app", "timestamp": "2026-03-01T17:24:42.000Z"}
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps(line) + "\n")
+    session = tracklog.read(log)
+    assert isinstance(session, tracklog.Session)
+    assert (session.id, session.title, [turn.prompt for turn in session.turns]) == ("s-1", "hi", ["hi"])
+    with pytest.raises(tracklog.UserError, match="does not exist"):
+        tracklog.read(tmp_path / "absent.jsonl")
+
+
 def test_what_cannot_be_read_is_a_user_error(tmp_path: Path) -> None:
     with pytest.raises(tracklog.UserError, match="does not exist"):
         tracklog.read_records(tmp_path / "absent.jsonl")

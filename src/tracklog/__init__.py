@@ -1,5 +1,6 @@
 """tracklog: a flight recorder for coding agents, as a library.
 
+`read(path)` is the session that a log belongs to, with its turns, requests, threads, and calls with their verdicts.
 `read_records(path)` yields every piece of a log, `extra_of(piece)` what no record of ours names in it;
 `transcript_path(session_id, cwd)` says where a session is written.
 Importing this package loads nothing else: each name comes with its module when it is first used.
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracklog.errors import UserError
+    from tracklog.model.session import Session
     from tracklog.pipeline.reading import read_records
+    from tracklog.pipeline.story import read
     from tracklog.records.base import Broken, Piece, Record, Unknown
     from tracklog.records.drift import extra_of
     from tracklog.sources.claude_code import transcript_path
@@ -25,10 +28,12 @@ __all__ = [
     "NotReadable",
     "Piece",
     "Record",
+    "Session",
     "Unknown",
     "UserError",
     "__version__",
     "extra_of",
+    "read",
     "read_records",
     "transcript_path",
 ]
@@ -38,9 +43,11 @@ _HOME_OF = {
     "NotReadable": "tracklog.sources.files",
     "Piece": "tracklog.records.base",
     "Record": "tracklog.records.base",
+    "Session": "tracklog.model.session",
     "Unknown": "tracklog.records.base",
     "UserError": "tracklog.errors",
     "extra_of": "tracklog.records.drift",
+    "read": "tracklog.pipeline.story",
     "read_records": "tracklog.pipeline.reading",
     "transcript_path": "tracklog.sources.claude_code",
 }

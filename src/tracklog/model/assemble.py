@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from tracklog.model.call_values import Setting, between_ms, call_value, hook_run
 from tracklog.model.calls import Circumstances, Judgement, judge
 from tracklog.model.describe import describe
-from tracklog.model.events import HookRan, Place, ToolReturned
+from tracklog.model.events import CallReported, HookRan, Place, ToolReturned
 from tracklog.model.facts import CallFacts, RequestFacts, TurnFacts
 from tracklog.model.fold import FileFold
 from tracklog.model.graph import Graph
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, SessionId, ThreadId
 from tracklog.model.lineage import Descent
-from tracklog.model.session import Call, Prompt, Request, Session, Stray, Thread, ThreadState, Turn
+from tracklog.model.session import Branch, Call, Prompt, Request, Session, Stray, Thread, ThreadState, Turn
 from tracklog.model.tasks import Tasks
 from tracklog.model.threads import Strand, end_of, join, strands_of
 from tracklog.model.todos import questions, todo_lists
@@ -56,7 +57,7 @@ def assemble(
         thread for id, thread in threads.items() if id != MAIN and thread.parent_thread not in threads
     ]
     made = Session(id=session, agent=agent, paths=[fold.path for fold in folds], main=main, unjoined=unjoined)
-    made.branches = work.graph.branches()
+    made.branches = work.graph.branches() if work.graph.nodes else work.branches_of_turns()
     made.orphans = list(work.graph.orphans)
     made.active_nodes = work.graph.path()
     made.strays = list(work.strays())
@@ -110,7 +111,7 @@ class _Work:
     left: set[NodeId] = field(init=False)
     spawned: dict[CallId, Strand] = field(init=False)
     judged: dict[CallId, Judgement] = field(init=False, default_factory=dict)
-    late: dict[CallId, list[ToolReturned]] = field(init=False)
+    late: dict[CallId, list[ToolReturned | CallReported | HookRan]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.strands = strands_of(self.folds)
@@ -126,13 +127,12 @@ class _Work:
         self.left = self.graph.abandoned()
 
     def _take_strays(self, calls: Mapping[CallId, CallFacts]) -> None:
-        """Results that stand in another thread's log than their call."""
+        """Results, notes and hooks that stand in another thread's log than their call."""
         self.late = {}
         for strand in self.strands.values():
             for id, events in strand.fold.strays.items():
-                results = [event for event in events if isinstance(event, ToolReturned)]
-                if id in calls and id not in strand.fold.calls and results:
-                    self.late.setdefault(id, []).extend(results)
+                if id in calls and id not in strand.fold.calls:
+                    self.late.setdefault(id, []).extend(events)
 
     def top_down(self) -> list[ThreadId]:
         """All threads, parents before children."""
@@ -182,7 +182,7 @@ class _Work:
     def _call(self, strand: Strand, facts: CallFacts, numbers: Numbers) -> Call:
         late = self.late.get(facts.called.call)
         if late:
-            facts = replace(facts, results=[*facts.results, *late])
+            facts = _with_late(facts, late)
         id, node = facts.called.call, facts.called.node
         child = self.spawned.get(id)
         end, shown_by = end_of(child) if child is not None else (None, None)
@@ -298,7 +298,7 @@ class _Work:
                     origin=prompt.origin,
                     at=prompt.at,
                     place=prompt.place,
-                    node=node,
+                    node=node or _as_node(facts.word),
                     n_images=prompt.n_images,
                     n_documents=prompt.n_documents,
                 )
@@ -312,10 +312,36 @@ class _Work:
             text=next((texts[id] for id in reversed(facts.requests) if texts[id]), ""),
             took_ms=between_ms(at, facts.last_at),
             stated_ms=facts.ended.took_ms if facts.ended else None,
+            is_closed=facts.ended is not None,
             is_interrupted=facts.interrupted_by is not None,
             on_active_branch=facts.left_by is None and self._is_on_active_branch(strand, node, None),
             is_inherited=prompt is not None and self._writer(prompt.place) is not None,
         )
+
+    def branches_of_turns(self) -> list[Branch]:
+        """The branches of an agent without a tree: turns that were taken back together are one."""
+        turns, _ = self.strands[MAIN].fold.settled()
+        words = [_as_node(turn.word) for turn in turns]
+        living = [word for turn, word in zip(turns, words, strict=True) if turn.left_by is None]
+        ends = (living[0], living[-1]) if living else (None, None)
+        found = [Branch(id=MAIN, parent=None, start=ends[0], end=ends[1], is_active=True)]
+        for event, group in groupby(enumerate(turns), key=lambda one: id(one[1].left_by)):
+            places = [n for n, _ in group]
+            if event != id(None):
+                nodes = [word for word in words[places[0] : places[-1] + 1] if word is not None]
+                start = words[places[0] - 1] if places[0] else None
+                found.append(
+                    Branch(
+                        id=nodes[0] if nodes else f"turn-{places[0] + 1}",
+                        parent=MAIN,
+                        start=start,
+                        end=nodes[-1] if nodes else None,
+                        is_active=False,
+                        why="rewind",
+                        nodes=nodes,
+                    )
+                )
+        return found
 
     def strays(self) -> Iterator[Stray]:
         """Results whose call stands in none of the session's logs."""
@@ -337,6 +363,15 @@ class _Work:
                     yield event
 
 
+def _with_late(facts: CallFacts, late: list[ToolReturned | CallReported | HookRan]) -> CallFacts:
+    return replace(
+        facts,
+        results=[*facts.results, *(one for one in late if isinstance(one, ToolReturned))],
+        reports=[*facts.reports, *(one for one in late if isinstance(one, CallReported))],
+        hooks=[*facts.hooks, *(one for one in late if isinstance(one, HookRan))],
+    )
+
+
 def _numbered(turns: list[TurnFacts], index: Mapping[int, int]) -> tuple[dict[int, TurnFacts], Numbers]:
     """The turns by number, and the number of each by identity. A command that the model never saw is no turn."""
     by_place: dict[int, int] = {}
@@ -350,6 +385,10 @@ def _numbered(turns: list[TurnFacts], index: Mapping[int, int]) -> tuple[dict[in
 
 def _number_of(turn: TurnFacts | None, numbers: Numbers) -> int | None:
     return numbers.get(id(turn.whole)) if turn is not None else None
+
+
+def _as_node(word: str | None) -> NodeId | None:
+    return NodeId(word) if word else None
 
 
 def _began(strand: Strand) -> str:

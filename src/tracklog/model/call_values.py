@@ -150,6 +150,7 @@ def _result(event: ToolReturned) -> Result:
         report=event.report,
         side_file=_own_side_file(event.side_file),
         n_images=event.n_images,
+        is_note=event.said == "outcome_unknown",
     )
 
 

@@ -13,6 +13,7 @@ from tracklog.model.events import (
     LinkMade,
     MessagesRetracted,
     ModeChanged,
+    PromptGiven,
     QueueChanged,
     RequestFailed,
     SessionDescribed,
@@ -22,6 +23,7 @@ from tracklog.model.events import (
     TurnInterrupted,
 )
 from tracklog.model.fold import FileFold
+from tracklog.model.ids import MAIN
 from tracklog.model.session import Compaction, Failure, Note, Problem, Session
 
 _LONGEST_TITLE = 200
@@ -80,8 +82,14 @@ def _place(session: Session, folds: list[FileFold]) -> None:
     session.versions = _distinct(event.version for event in _all(folds, SessionDescribed))
     models = (request.model for request in session.requests if not request.is_synthetic)
     session.models = _distinct(models)
-    modes = sorted(_all(mains, ModeChanged), key=lambda event: event.place)
-    session.permission_modes = _distinct(event.value for event in modes if event.what == "permission")
+    modes = [(event.place, event.value) for event in _all(mains, ModeChanged) if event.what == "permission"]
+    modes += [(prompt.place, prompt.permission_mode) for prompt in _prompts(mains) if prompt.permission_mode]
+    session.permission_modes = _distinct(value for _, value in sorted(modes))
+
+
+def _prompts(folds: Iterable[FileFold]) -> Iterator[PromptGiven]:
+    threads = (fold.threads[MAIN] for fold in folds if MAIN in fold.threads)
+    yield from (turn.prompt for thread in threads for turn in thread.turns if turn.prompt is not None)
 
 
 def _distinct(values: Iterable[str | None]) -> list[str]:

@@ -182,6 +182,9 @@ class TaskSeen(Event, kw_only=True):
     end: End
     call: CallId | None = None  # the call that had started it
     asked_by: CallId | None = None  # the call that asked for it, or stopped it
+    is_by_words: bool = (
+        False  # read from a text that a command could have printed too: the asking call decides
+    )
     description: str | None = None
     exit_code: int | None = None
     text: str = ""

@@ -71,6 +71,7 @@ class Result(Value):
     report: Raw = Raw()
     side_file: str | None = None  # a file name inside the session's own folder of results
     n_images: int = 0
+    is_note: bool = False  # written by a later resume, because nothing was known
 
     @property
     def structured(self) -> Any:
@@ -116,7 +117,7 @@ class Call(Value):
     error: str | None = None
     decision: str | None = None
     feedback: str | None = None
-    results: list[Result] = field(default_factory=list)  # the last one counts; more than one is odd
+    results: list[Result] = field(default_factory=list)  # more than one is odd
     parallel_with: list[CallId] = field(default_factory=list)
     inherited_by: list[SessionId] = field(default_factory=list)
     is_inherited: bool = False
@@ -136,8 +137,9 @@ class Call(Value):
 
     @property
     def result(self) -> Result | None:
-        """The result that counts."""
-        return self.results[-1] if self.results else None
+        """The result that counts: the last one that is more than a note."""
+        real = [result for result in self.results if not result.is_note] or self.results
+        return real[-1] if real else None
 
 
 class Request(Value):
@@ -169,7 +171,7 @@ class Prompt(Value):
     origin: Origin
     at: str | None
     place: Place
-    node: NodeId | None = None
+    node: NodeId | None = None  # its record on the tree; of agents without a tree, their own id of the turn
     n_images: int = 0
     n_documents: int = 0
 
@@ -179,7 +181,7 @@ class Turn(Value):
 
     n: int
     thread: ThreadId
-    prompts: list[Prompt]  # one, and those that it took in while it ran
+    prompts: list[Prompt]  # one, or none where the log begins amid a turn
     requests: list[RequestId]
     calls: list[CallId]
     at: str | None
@@ -187,6 +189,7 @@ class Turn(Value):
     text: str  # the last words of the model
     took_ms: float | None = None  # from the prompt to the last line, by the log's times
     stated_ms: float | None = None  # as the client says
+    is_closed: bool = False  # the client said that it was over
     is_interrupted: bool = False
     on_active_branch: bool = True
     is_inherited: bool = False
@@ -238,9 +241,7 @@ class Branch(Value):
     end: NodeId | None
     is_active: bool
     why: WhyBranch | None = None
-    nodes: list[NodeId] = field(
-        default_factory=list
-    )  # a way that was left: all its records, in the log's order
+    nodes: list[NodeId] = field(default_factory=list)  # of a way that was left: all, in the order of the log
 
 
 class Compaction(Value):
@@ -349,7 +350,6 @@ class Session(Value):
     inherited: list[tuple[Place, Place]] = field(
         default_factory=list
     )  # first and last line of each copied run
-    n_lines: int = 0
 
     @property
     def threads(self) -> list[Thread]:

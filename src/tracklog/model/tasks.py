@@ -10,6 +10,7 @@ from tracklog.model.fold import FileFold
 from tracklog.model.ids import CallId, TaskId
 from tracklog.records.base import opened
 
+_ASKING = ("TaskOutput", "AgentOutputTool", "BashOutput", "TaskStop", "KillShell", "KillBash")
 _NAMES_OF_TASKS = ("task_id", "bash_id", "shell_id", "agentId", "session_id")
 
 
@@ -27,6 +28,8 @@ class Tasks:
             self._take(event, calls)
 
     def _take(self, event: TaskSeen, calls: Mapping[CallId, CallFacts]) -> None:
+        if event.is_by_words and not _is_asked_by_a_tool_for_tasks(event, calls):
+            return
         task = event.task or _asked_for(event, calls)
         if task is not None:
             self._by_task.setdefault(task, []).append(event)
@@ -49,6 +52,11 @@ class Tasks:
                 found += self._by_description.get(arguments["description"], [])
         unique = {(event.place, event.end): event for event in found}
         return sorted(unique.values(), key=lambda event: (event.at or "", event.place))
+
+
+def _is_asked_by_a_tool_for_tasks(event: TaskSeen, calls: Mapping[CallId, CallFacts]) -> bool:
+    asking = calls.get(event.asked_by) if event.asked_by else None
+    return asking is not None and asking.called.name in _ASKING
 
 
 def _asked_for(event: TaskSeen, calls: Mapping[CallId, CallFacts]) -> TaskId | None:

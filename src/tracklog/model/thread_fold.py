@@ -49,6 +49,7 @@ class ThreadFold:
         self._waiting: dict[
             NodeId, TurnFacts
         ] = {}  # parts of a turn whose parent is written later, by that parent
+        self._circles: list[TurnFacts] = []
         self._unread: list[CallFacts] = []
         self._rejected: list[CallFacts] = []
         self._open: dict[CallId, CallFacts] = {}
@@ -107,7 +108,7 @@ class ThreadFold:
         if parent is not None and parent in self._turn_of:
             return self._turn_of[parent].whole
         latest = self.turns[-1] if self.turns else None
-        if parent is not None and event.node is not None:
+        if parent is not None and event.node is not None and parent != event.node:
             if parent not in self._waiting:
                 self._waiting[parent] = TurnFacts(None, first=event, before=latest)
             return self._waiting[parent].whole
@@ -119,7 +120,9 @@ class ThreadFold:
     def _move(self, part: TurnFacts, into: TurnFacts) -> TurnFacts:
         """What was written before its parent joins the parent's turn; each part moves once."""
         part, into = part.whole, into.whole
-        if part is not into:
+        if part is into:
+            self._circles.append(part)  # a record that is its own ancestor: nothing will come to wait for
+        else:
             part.moved_to = into
             if len(part.requests) + len(part.calls) > len(into.requests) + len(into.calls):
                 part.requests, into.requests = into.requests, part.requests
@@ -137,9 +140,10 @@ class ThreadFold:
         What waits for its parent in vain belongs to the turn that was open when it was written.
         """
         opened = [turn for turn in self.turns if turn.moved_to is None]
-        parts = [part for part in self._waiting.values() if part.moved_to is None]
-        if not opened and parts:
-            opened = [TurnFacts(None, first=parts[0].first)]
+        parts = [part for part in (*self._waiting.values(), *self._circles) if part.moved_to is None]
+        early = [part for part in parts if part.before is None]
+        if early:
+            opened = [TurnFacts(None, first=early[0].first), *opened]
         index = {id(turn): n for n, turn in enumerate(opened)}
         turns = [replace(turn, requests=list(turn.requests), calls=list(turn.calls)) for turn in opened]
         for part in parts:
@@ -147,6 +151,8 @@ class ThreadFold:
             turns[n].requests += part.requests
             turns[n].calls += part.calls
             turns[n].last_at = max(filter(None, (part.last_at, turns[n].last_at)), default=None)
+            turns[n].ended = turns[n].ended or part.ended
+            turns[n].interrupted_by = turns[n].interrupted_by or part.interrupted_by
         for turn in turns:
             turn.requests.sort(key=lambda id: self.requests[id].parts[0].place)
             turn.calls.sort(key=lambda id: self.calls[id].called.place)
@@ -169,7 +175,13 @@ class ThreadFold:
             request = self.requests[id] = RequestFacts(id, turn)
             if turn is not None:
                 turn.requests.append(id)
-        request.parts.append(event)
+        again = next(
+            (n for n, part in enumerate(request.parts) if part.node and part.node == event.node), None
+        )
+        if again is None:
+            request.parts.append(event)
+        else:
+            request.parts[again] = event  # the same record, written again: it counts as it stands last
         self.last_reply = event
         if self._unread:
             self._unread = [call for call in self._unread if not self._is_read(call, event, id)]
@@ -185,9 +197,10 @@ class ThreadFold:
         return True
 
     def _called(self, event: ToolCalled, turn: TurnFacts | None) -> None:
-        id = event.call or CallId(f"{event.place.path}:{event.place.line}")
-        known = self.calls.get(id)
-        if known is not None:
+        if not event.call:
+            event.call = self._made_id(event)
+        id = event.call
+        if id in self.calls:
             return  # a copy of the same wish
         request = event.request or (self.last_reply.request if self.last_reply else None)
         call = self.calls[id] = CallFacts(event, turn, request)
@@ -198,6 +211,13 @@ class ThreadFold:
         self._open[id] = call
         for early in self.strays.pop(id, []):
             self._take(call, early)
+
+    def _made_id(self, event: ToolCalled) -> CallId:
+        """A name for a call that the log gives none."""
+        n = 1
+        while (id := CallId(f"{event.place.path}:{event.place.line}:{n}")) in self.calls:
+            n += 1
+        return id
 
     def _returned(self, event: ToolReturned) -> None:
         if event.call is None:

@@ -75,7 +75,7 @@ def strands_of(folds: Iterable[FileFold]) -> dict[ThreadId, Strand]:
         for event in _described(fold):
             described.setdefault(event.thread or fold.thread, []).append(event)
         for id, thread in fold.threads.items():
-            if thread.requests or thread.calls or thread.turns or id == MAIN or id == fold.thread:
+            if thread.requests or thread.calls or thread.turns or id == MAIN:
                 _keep(found, Strand(thread, [fold.path], is_inline=id in fold.inline))
         for thread in fold.copies.values():
             _keep(copies, Strand(thread, [fold.path]))
@@ -104,8 +104,10 @@ def _keep(found: dict[ThreadId, Strand], strand: Strand) -> None:
     found[strand.id] = better
 
 
-def _fullness(strand: Strand) -> tuple[int, int, list[str]]:
-    return len(strand.fold.requests), len(strand.fold.calls), strand.paths
+def _fullness(strand: Strand) -> tuple[int, int, int, list[str]]:
+    n_parts = sum(len(request.parts) for request in strand.fold.requests.values())
+    n_results = sum(len(call.results) for call in strand.fold.calls.values())
+    return n_parts, len(strand.fold.calls), n_results, strand.paths
 
 
 def join(strands: Mapping[ThreadId, Strand], tasks: Tasks) -> None:

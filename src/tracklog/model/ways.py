@@ -122,6 +122,7 @@ class Ways:
             end=self._ends[head],
             is_active=False,
             why=self._why(head, rival),
+            nodes=self._members[head],
         )
 
     @cached_property
@@ -144,6 +145,14 @@ class Ways:
             if branch not in ends or self._rank(id) > self._rank(ends[branch]):
                 ends[branch] = id
         return ends
+
+    @cached_property
+    def _members(self) -> dict[str, list[NodeId]]:
+        """The nodes of each branch that was left, in the order of the file."""
+        members: dict[str, list[NodeId]] = {}
+        for id in sorted(self._owners, key=lambda id: self._nodes[id].order):
+            members.setdefault(self._owners[id], []).append(id)
+        return members
 
     def _rank(self, id: NodeId) -> tuple[bool, int]:
         return self._nodes[id].is_message, self._nodes[id].order

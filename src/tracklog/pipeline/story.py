@@ -153,7 +153,9 @@ def _thread_of(file: LogFile) -> ThreadId:
     if file.agent == "codex":
         return ThreadId(file.session or file.path.stem)
     named = _AGENT_FILE.fullmatch(file.path.name)
-    return ThreadId(named[1]) if named else MAIN
+    if named:
+        return ThreadId(named[1])
+    return MAIN if file.kind in MAIN_KINDS else ThreadId(file.path.parent.name)  # a journal is its workflow's
 
 
 def _one_file(path: str | os.PathLike[str]) -> LogFile:

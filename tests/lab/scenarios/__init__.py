@@ -6,6 +6,8 @@ from tests.lab.clients import Version
 from tests.lab.scenarios import (
     claude_accidents,
     claude_agents,
+    claude_fate_sittings,
+    claude_fates,
     claude_hooks,
     claude_permissions,
     claude_rare,
@@ -13,6 +15,7 @@ from tests.lab.scenarios import (
     claude_sittings,
     claude_tools,
     codex_agents,
+    codex_fates,
     codex_sessions,
     codex_sittings,
     codex_tools,
@@ -27,9 +30,11 @@ CLAUDE = (
     *claude_permissions.ALL,
     *claude_sessions.ALL,
     *claude_accidents.ALL,
+    *claude_fates.ALL,
     *claude_sittings.ALL,
+    *claude_fate_sittings.ALL,
 )
-CODEX = (*codex_tools.ALL, *codex_agents.ALL, *codex_sessions.ALL, *codex_sittings.ALL)
+CODEX = (*codex_tools.ALL, *codex_agents.ALL, *codex_sessions.ALL, *codex_fates.ALL, *codex_sittings.ALL)
 
 
 def scenarios_for(agent: str, version: str) -> list[Scenario]:

@@ -41,7 +41,20 @@ def loaded_by(*arguments: str | Path, home: Path) -> set[str]:
 def test_help_names_every_command_and_loads_none_of_them(tmp_path: Path) -> None:
     answer = tracklog("--help", home=tmp_path)
     assert (answer.code, answer.err) == (0, "")
-    for name in ("places", "path", "records", "verify", "doctor", "demo"):
+    for name in (
+        "sessions",
+        "show",
+        "final",
+        "calls",
+        "agents",
+        "graph",
+        "places",
+        "path",
+        "records",
+        "verify",
+        "doctor",
+        "demo",
+    ):
         assert f"\n  {name} " in answer.out
     assert loaded_by("--help", home=tmp_path) == set()
 
@@ -117,7 +130,10 @@ def test_a_reader_that_closes_the_pipe_ends_the_command_in_silence(tmp_path: Pat
         )
 
 
-@pytest.mark.parametrize("words", ["doctor", "places", "verify", "demo", "path @last", ""])
+SESSION_COMMANDS = ["sessions", "show @last", "calls", "agents @last", "graph @last"]
+
+
+@pytest.mark.parametrize("words", ["doctor", "places", "verify", "demo", "path @last", "", *SESSION_COMMANDS])
 def test_a_pipe_that_is_closed_from_the_start_is_no_failure(tmp_path: Path, words: str) -> None:
     both_agents(tmp_path)
     reader, writer = os.pipe()
@@ -176,7 +192,9 @@ def test_colour_is_on_the_terminal_unless_no_color_says_otherwise(tmp_path: Path
     assert "\x1b" not in tracklog("doctor", home=tmp_path).out
 
 
-@pytest.mark.parametrize("words", ["doctor", "verify", "places", "records @last", "demo", ""])
+@pytest.mark.parametrize(
+    "words", ["doctor", "verify", "places", "records @last", "demo", "", *SESSION_COMMANDS]
+)
 def test_no_line_is_wider_than_a_terminal_of_80_columns(tmp_path: Path, words: str) -> None:
     both_agents(tmp_path)
     write(

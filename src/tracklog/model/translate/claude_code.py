@@ -133,6 +133,7 @@ def _where(record: Envelope, place: Place, at: str | None) -> Where:
         "thread": record.agent_id if is_sidechain else None,
         "turn": record.prompt_id if type(record) is UserLine else None,
         "is_sidechain": is_sidechain,
+        "is_message": type(record) in (UserLine, AssistantLine),
         "is_aside": bool(record.team_name or record.is_meta),
     }
 

@@ -1,7 +1,8 @@
 """What a tool's result says happened to the call (docs/formats/claude_code.md#tool-results).
 
 Rules of this room
-  1. The client's own fields win over words: `permissionDecision`, then `toolDenialKind`, then `toolUseResult`.
+  1. What the client states (`permissionDecision`) wins over words, and words over `toolDenialKind`, which has one name
+     for several fates.
   2. Words count only in a result that is an error: a command can print anything. The words that the client writes in
      good results (a command moved to the background) count only where `toolUseResult` does not contradict.
   3. The same words stand for *No* and for *Esc* (`rejected`): what follows decides, and that is the fold's to see.
@@ -13,9 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from tracklog.model.events import Event, Said, TaskSeen, ToolReturned
+from tracklog.model.events import End, Event, Said, TaskSeen, ToolReturned
 from tracklog.model.ids import CallId, TaskId, ThreadId
-from tracklog.model.translate.claude_code_texts import INTERRUPTED_IN_TOOL, end_of, inside
+from tracklog.model.translate.claude_code_texts import end_of, inside
 from tracklog.records.base import opened
 from tracklog.records.claude_code.blocks import Document, Image, ToolResult
 from tracklog.records.claude_code.messages import PermissionDecision, UserLine
@@ -23,6 +24,7 @@ from tracklog.records.claude_code.messages import PermissionDecision, UserLine
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
 _FEEDBACK = "the user said:"
 
+_NO_CODE = r"(?!Exit code )"  # a command that failed may have printed the rest
 _WORDS: tuple[tuple[str, Said, str], ...] = (
         ("session ended before its result", "outcome_unknown", r"\[Tool call interrupted: the session ended"),
         ("rejected, with the person's words", "denied", re.escape(REJECTED) + r"[^\0]*?the user said:"),
@@ -39,13 +41,12 @@ _WORDS: tuple[tuple[str, Said, str], ...] = (
         ("permission rule", "denied", r"<tool_use_error>File is in a directory that is (?:denied|ignored) by your permission"),
         ("nobody could be asked", "denied", r"Claude requested permissions? to [^\0]{0,2000}?haven't granted it yet"),
         ("nobody could be asked", "denied", r"This (?:Bash )?command (?:\([^\0]{0,2000}?\) )?requires (?:multiple )?approval"),
-        ("nobody could be asked", "denied", r"[^\0]{0,2000}? needs approval\. "),
-        ("nobody could be asked", "denied", r"[^\0]{0,2000}? was blocked\. For security, Claude Code"),
+        ("nobody could be asked", "denied", _NO_CODE + r"[^\n]{0,2000}? needs approval\. "),
+        ("nobody could be asked", "denied", _NO_CODE + r"[^\n]{0,2000}? was blocked\. For security, Claude Code"),
         ("plan mode", "denied", r"Cannot [^\n]{1,2000} while in plan mode"),
         ("plan mode", "denied", r"Exit plan mode\?\s*\Z"),
     ("nobody could be asked", "denied", r"Answer questions\?\s*\Z"),
-        ("nobody could be asked", "denied", r"Answer questions\?\s*\Z"),
-        ("auto mode", "denied", r"Auto mode is unavailable|[^\n]{0,200}auto mode classifier"),
+        ("auto mode", "denied", _NO_CODE + r"(?:Auto mode is unavailable|[^\n]{0,200}auto mode classifier)"),
         ("time limit", "timed_out", r"(?:Exit code \d+\n)?Command timed out after "),
         ("time limit", "timed_out", r"MCP server [^\n]{1,300} timed out after |MCP error -32001"),
         ("time limit", "timed_out", r"(?:Error: )?(?:Request|Tool call|Operation) timed out"),
@@ -149,7 +150,7 @@ def _said(record: UserLine, text: str, report: Report, *, is_error: bool) -> tup
     denial = _DENIALS.get(record.tool_denial_kind or "")
     if denial:
         return denial
-    if report.interrupted or report.was_interrupted or text == INTERRUPTED_IN_TOOL:
+    if report.interrupted or report.was_interrupted:
         return "interrupted", "interrupted"
     return ("error", "error") if is_error else ("came back", "ok")
 
@@ -216,31 +217,57 @@ def _task_seen(block: ToolResult, text: str, report: Report, where: dict[str, An
     if block.is_error:
         return []
     asked_by = CallId(block.tool_use_id) if block.tool_use_id else None
-    stopped = _STOPPED.search(
-        report.message or (text if text.startswith('{"message":"Successfully ') else "")
-    )
-    if stopped:
-        return [TaskSeen(**where, task=TaskId(stopped[1]), end="killed", asked_by=asked_by, text=text)]
-    if report.task is not None and report.retrieval_status:
+    if report is _NOTHING or not _tells_of_task(report):
+        return _told_by_words(text, asked_by, where)
+    if report.message:
+        stopped = _STOPPED.search(report.message)
+        return [_seen(where, stopped[1], "killed", asked_by, None)] if stopped else []
+    if report.task is not None:
         task, status, code = report.task.task_id, report.task.status, report.task.exit_code
-    elif report.shell_id:
-        task, status, code = report.shell_id, report.status, report.exit_code
-    elif text.startswith(("<retrieval_status>", "<status>")):
-        task, status, code = (
-            inside(text, "task_id"),
-            inside(text, "status"),
-            _number(inside(text, "exit_code")),
-        )
     else:
-        return []
+        task, status, code = report.shell_id, report.status, report.exit_code
     end = end_of((status or "").strip())
-    if end is None:
+    return [_seen(where, task, end, asked_by, code)] if end is not None else []
+
+
+def _tells_of_task(report: Report) -> bool:
+    is_stop = bool(report.message and _STOPPED.search(report.message))
+    return is_stop or bool(report.shell_id) or (report.task is not None and bool(report.retrieval_status))
+
+
+def _told_by_words(text: str, asked_by: CallId | None, where: dict[str, Any]) -> list[Event]:
+    """The same from the text alone, as in subagents' logs, which often lack the report."""
+    stopped = _STOPPED.search(text) if text.startswith('{"message":"Successfully ') else None
+    if stopped:
+        return [_seen(where, stopped[1], "killed", asked_by, None, is_by_words=True)]
+    if not text.startswith(("<retrieval_status>", "<status>")):
         return []
-    end = "error" if end == "ok" and code else end
-    task = task.strip() if task else None
-    return [
-        TaskSeen(**where, task=TaskId(task) if task else None, end=end, asked_by=asked_by, exit_code=code)
-    ]
+    end = end_of((inside(text, "status") or "").strip())
+    code = _number(inside(text, "exit_code"))
+    return (
+        [_seen(where, inside(text, "task_id"), end, asked_by, code, is_by_words=True)]
+        if end is not None
+        else []
+    )
+
+
+def _seen(
+    where: dict[str, Any],
+    task: str | None,
+    end: End,
+    asked_by: CallId | None,
+    code: int | None,
+    *,
+    is_by_words: bool = False,
+) -> TaskSeen:
+    return TaskSeen(
+        **where,
+        task=TaskId(task.strip()) if task and task.strip() else None,
+        end="error" if end == "ok" and code else end,
+        asked_by=asked_by,
+        exit_code=code,
+        is_by_words=is_by_words,
+    )
 
 
 def _number(text: str | None) -> int | None:

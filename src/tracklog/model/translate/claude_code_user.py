@@ -30,6 +30,7 @@ from tracklog.records.claude_code.blocks import Content, Document, Image, Text, 
 from tracklog.records.claude_code.messages import UserLine
 
 Where = dict[str, Any]
+_CONTEXT = ("ide", "reminder", "hook")
 
 
 def user_said(record: UserLine, where: Where) -> list[Event]:
@@ -105,7 +106,7 @@ def _words(record: UserLine, text: str, where: Where) -> Iterator[Event]:
     origin = record.origin.kind if record.origin else None
     if record.is_compact_summary:
         yield TextInjected(**where, why="summary", text=text)
-    elif origin == "task-notification" or text.startswith("<task-notification>"):
+    elif origin == "task-notification" or (origin is None and _is_notice(text)):
         yield TextInjected(**where, why="notification", text=text)
         yield from noticed(text, where)
     elif origin not in (None, "human"):
@@ -113,8 +114,24 @@ def _words(record: UserLine, text: str, where: Where) -> Iterator[Event]:
     elif record.is_meta:
         yield TextInjected(**where, why=_why_meta(record, text), text=text)
     else:
-        counted = _counted(record.message.content, where) | {"permission_mode": record.permission_mode}
-        yield from _by_words(text, counted, origin=_origin(record))
+        content, context = _without_context(record.message.content)
+        yield from (TextInjected(**where, why=kind_of(one) or "", text=one) for one in context)
+        counted = _counted(content, where) | {"permission_mode": record.permission_mode}
+        yield from _by_words(text_of(content), counted, origin=_origin(record))
+
+
+def _without_context(content: Content) -> tuple[Content, list[str]]:
+    """A prompt without the blocks that the client put beside it, such as the file that is open in the editor."""
+    if isinstance(content, str):
+        return content, []
+    context = [block for block in content if isinstance(block, Text) and kind_of(block.text) in _CONTEXT]
+    rest = [block for block in content if block not in context]
+    return (rest, [block.text for block in context]) if rest else (content, [])
+
+
+def _is_notice(text: str) -> bool:
+    """A whole notice; words of the client may follow it."""
+    return text.startswith("<task-notification>") and "</task-notification>" in text
 
 
 def _by_words(text: str, where: Where, *, origin: Origin) -> Iterator[Event]:

@@ -30,6 +30,12 @@ from tracklog.views.cli.printing import talk
 PROGRAM = "tracklog"
 
 COMMANDS = {
+    "sessions": ("sessions:sessions", "Which sessions there are, the newest first."),
+    "show": ("show:show", "The conversation of a session, as it can be read."),
+    "final": ("final:final", "The last answer of a session, and nothing else."),
+    "calls": ("calls:calls", "Every tool call, how it ended, and the lines that prove it."),
+    "agents": ("agents:agents", "The main thread of a session and all its subagents, as a tree."),
+    "graph": ("graph:graph", "The branches of a conversation, and where its past was summed up."),
     "places": ("places:places", "Where the agents keep their logs, and how much is there."),
     "path": ("path:path", "The file that a session is written to."),
     "records": ("records:records", "Every line of one log, and how it was read."),

@@ -44,7 +44,9 @@ def commands_for(sample: Sample) -> list[tuple[str, str]]:
     """Commands that work on the sample as they stand."""
     roots = roots_for_the_shell(sample.roots)
     return [
+        (f"tracklog sessions{roots}", "the sessions in it"),
+        (f"tracklog show @last{roots}", "the newest conversation, with the fate of every tool call"),
+        (f"tracklog calls{roots}", "every tool call, how it ended, and the lines that prove it"),
         (f"tracklog doctor{roots}", "how much of it is understood"),
-        (f"tracklog records @last{roots}", "every line of the newest session"),
         (f"tracklog verify{roots}", "proof that reading loses nothing"),
     ]

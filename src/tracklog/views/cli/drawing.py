@@ -63,13 +63,21 @@ def paragraphs(rows: Sequence[Sequence[Cell]]) -> None:
             head = Text(" " * indent)
 
 
-def table(rows: Sequence[Sequence[Cell]], sides: str, *, gives_way: int = -1, indent: int = 2) -> None:
-    """Rows in aligned columns; `sides` has `<` or `>` for each column."""
+def table(
+    rows: Sequence[Sequence[Cell]],
+    sides: str,
+    *,
+    gives_way: int = -1,
+    indent: int = 2,
+    keeps_the_end: bool = True,
+) -> None:
+    """Rows in aligned columns; `sides` has `<` or `>` for each column. Prose need not keep its end when it is cut."""
     cells = [[cell(one) for one in row] for row in rows]
     widths = _widths(cells, gives_way % len(sides), indent)
     out = console()
     for row in cells:
-        aligned = [_fitted(one, width, side) for one, width, side in zip(row, widths, sides, strict=True)]
+        columns = zip(row, widths, sides, strict=True)
+        aligned = [_fitted(one, width, side, keeps_the_end=keeps_the_end) for one, width, side in columns]
         text = Text(" " * indent) + Text(_GAP).join(aligned)
         text.rstrip()
         out.print(text, no_wrap=True, overflow="ellipsis", crop=True)
@@ -106,15 +114,20 @@ def _widths(cells: Sequence[Sequence[Text]], gives_way: int, indent: int) -> lis
     return widths
 
 
-def _fitted(text: Text, width: int, side: str) -> Text:
+def _fitted(text: Text, width: int, side: str, *, keeps_the_end: bool) -> Text:
     missing = width - cell_len(text.plain)
     if missing < 0:
-        return Text(_cut_in_the_middle(text.plain, width), text.style)
+        cut = _cut_in_the_middle if keeps_the_end else _cut_at_the_end
+        return Text(cut(text.plain, width), text.style)
     return Text(" " * missing) + text if side == ">" else _left(text, width)
 
 
 def _left(text: Text, width: int) -> Text:
     return text + Text(" " * (width - cell_len(text.plain)))
+
+
+def _cut_at_the_end(text: str, width: int) -> str:
+    return f"{set_cell_size(text, width - 1)}…"
 
 
 def _cut_in_the_middle(text: str, width: int) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -56,3 +58,40 @@ def agent_option(command: Command) -> Command:
 def shared_options(command: Command) -> Command:
     """--agent, --root, --home and --json, in this order."""
     return agent_option(root_option(home_option(json_option(command))))
+
+
+def filter_options(command: Command) -> Command:
+    """--since, --until, --project and --model, given to the command as its `filters`."""
+    from tracklog.views.cli import filters
+
+    @wraps(command)
+    def filtered(
+        *args: Any,
+        since: datetime | None,
+        until: datetime | None,
+        project: str | None,
+        model: str | None,
+        **others: Any,
+    ) -> Any:
+        return command(*args, filters=filters.Filters(since, until, project, model), **others)
+
+    options = (
+        (
+            "--since",
+            filters.since,
+            "Only what was alive then or later: a day (UTC), a time, or 7d, 12h, 30m.",
+        ),
+        ("--until", filters.until, "Only what had begun by then; a day is meant whole."),
+        ("--project", None, "Only this project: the name of its folder, or the folder."),
+        ("--model", None, "Only with this model; a part of its name will do."),
+    )
+    given: Callable[..., Any] = filtered
+    for name, callback, what in reversed(options):
+        metavar = "WHEN" if callback else "NAME"
+        given = click.option(name, callback=callback, metavar=metavar, help=what)(given)
+    return cast(Command, given)
+
+
+def reading_options(command: Command) -> Command:
+    """What every command that reads sessions takes: the filters, then the shared options."""
+    return filter_options(shared_options(command))

@@ -34,8 +34,9 @@ def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None
 def _next_commands(roots: Sequence[Path]) -> list[tuple[str, str]]:
     given = roots_for_the_shell(roots)
     return [
+        (f"tracklog sessions{given}", "all sessions, the newest first"),
+        (f"tracklog show @last{given}", "the newest conversation, with the fate of every tool call"),
         (f"tracklog doctor{given}", "health of all logs, and what is unknown in them"),
-        (f"tracklog records @last{given}", "every line of the newest session"),
         (f"tracklog verify{given}", "proof that reading loses nothing"),
         ("tracklog --help", "all commands"),
     ]

@@ -32,6 +32,16 @@ def answer_json(document: Mapping[str, Any]) -> None:
     answer(json.dumps({"schema_version": SCHEMA_VERSION, **document}, indent=2))
 
 
+def answer_json_rows(name: str, rows: Iterable[Any]) -> None:
+    """The whole answer as one JSON document that is a list, written as its rows come, one on each line."""
+    sys.stdout.write(f'{{\n  "schema_version": {SCHEMA_VERSION},\n  {json.dumps(name)}: [')
+    gap = "\n"
+    for row in rows:
+        sys.stdout.write(f"{gap}    {json.dumps(row)}")
+        gap = ",\n"
+    sys.stdout.write("]\n}\n" if gap == "\n" else "\n  ]\n}\n")
+
+
 def talk(text: str) -> None:
     """One line beside the answer, for people."""
     sys.stderr.write(f"{safe(text)}\n")
@@ -43,6 +53,12 @@ def safe(text: str) -> str:
     return text if text.isprintable() else "".join(map(_spelled, text))
 
 
+def safe_lines(text: str) -> list[str]:
+    """The text as lines, each safe; tabs stay, they only move."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return ["\t".join(map(safe, line.split("\t"))) for line in lines]
+
+
 def short(text: str, width: int) -> str:
     """The safe text, cut in the middle if it is longer than `width`."""
     shown = safe(text[: 4 * width]) + safe(text[4 * width :][-4 * width :])
@@ -50,6 +66,19 @@ def short(text: str, width: int) -> str:
         return shown
     head = (width - 1) // 2
     return f"{shown[:head]}…{shown[len(shown) - (width - 1 - head) :]}"
+
+
+def short_id(id: str) -> str:
+    """As much of an id as tells it apart: those of Codex begin with the time, so they need more."""
+    return short(id[:13] if id[14:15] == "7" else id[:8], 13)
+
+
+def excerpt(text: str, width: int) -> str:
+    """The beginning of some prose, safe and on one line."""
+    words = " ".join(text[: 8 * width].split())
+    shown = safe(words[: width + 1])
+    is_whole = len(shown) <= width and len(text) <= 8 * width
+    return shown if is_whole else f"{shown[: width - 1].rstrip()}…"
 
 
 def tilde(path: str | os.PathLike[str]) -> str:

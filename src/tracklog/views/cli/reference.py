@@ -38,6 +38,12 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 
 | command | document |
 |---|---|
+| `sessions` | `sessions`: `id, agent, path, title, project, cwd, branch, models, versions, entrypoint, started_at, last_at, state, turns, requests, calls, errors, threads, cost_micro_usd, only_here` |
+| `show` | `session` as above; `turns`: `n, prompt, at, requests, calls, text, ended_at, took_ms, interrupted, on_active_branch, inherited`, its `requests`: `id, model, at, text, calls`, with `--thinking` also `thinking` |
+| `final` | `session, text, source, request`; `source` is `log` or `stop_payload`; without text, `text` and `source` are null |
+| `calls` | `calls`: `id, session, agent, thread, name, input, verdict, outcome, timed_out, sureness, evidence, on_active_branch, called_at, returned_at, took_ms, took_by, exit_code, error, parallel_with, inherited_by, why`; `evidence`: `path, line` |
+| `agents` | `threads`: `id, parent_thread, parent_call, type, description, state, sureness, requests, calls, cost_micro_usd, joined_by, warmup, paths, children`; the first is `main`, further ones are joined to nothing |
+| `graph` | `branches`: `id, parent, from, to, active, why`; `compactions`: `path, line, at, trigger, tokens_before, tokens_after, kept`; `orphans`: ids of records |
 | `tracklog` | `places` as below, `coverage` as below, of the newest logs |
 | `places` | `places`: `agent, path, kind, files, bytes`; `skipped`: `path, why` |
 | `path` | `path, agent, exists`; a session that is nowhere has null, null, false |
@@ -45,6 +51,10 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 | `verify` | `identical`; `files`: `path, bytes, sha256, lines, pieces, read, unknown, broken, recovered, identical`; `skipped`: `path, why` |
 | `doctor` | `checks`: `name, state, evidence, advice`; `coverage`: `agent, version, kind, lines, bytes, reading`; `unknown`: `agent, kind, key, count, example, why`; `broken`: the first places; `skipped`: `path, why` |
 | `demo` | `path, files, bytes, roots` |
+
+A row of `sessions` counts what is the session's own, left branches included; what a fork copied belongs to the session
+that it came from. `errors` are calls with the verdict `error`. `cost_micro_usd` is null and `only_here` false for now.
+`took_by` says whether a time is `stated` by the client or taken from `log_times`; `sureness` is `stated` or `inferred`.
 
 `agent` is `claude`, `codex`, or null for files of agents that we do not know. `reading` is `read`, `unknown` or
 `broken`, and `pieces = read + unknown + broken`. `state` is `ok`, `warn` or `fail`. Of a `.zst` file `bytes` and

@@ -1,0 +1,106 @@
+"""`tracklog agents`: the main thread of a session and all its subagents, as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from tracklog.model.session import Session, Thread
+from tracklog.views.cli.conversation_lines import Paper
+from tracklog.views.cli.filters import Filters
+from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.printing import answer, answer_json, count, excerpt, safe, short_id
+from tracklog.views.cli.session_rows import thread_row
+from tracklog.views.cli.stories import Stories
+from tracklog.views.cli.wrapping import cut
+
+_LONGEST_ID = 20  # longer ones are cut: --thread takes the beginning
+_LONGEST_PURPOSE = 120
+_DEEPEST_DRAWN = 12  # steps to the right; deeper threads stay at the last
+
+
+@click.command
+@click.argument("session")
+@reading_options
+def agents(
+    session: str,
+    agent: str | None,
+    filters: Filters,
+    roots: tuple[Path, ...],
+    home: Path | None,  # noqa: ARG001 (every command takes it)
+    as_json: bool,
+) -> None:
+    """The main thread of a session and all its subagents, as a tree.
+
+    SESSION is an id, the start of one, a file, or @last. Each subagent hangs on the thread that called it, with what
+    joins it to that call; a link that the logs do not state is marked `inferred`. Files that a client only wrote to
+    warm up are shown apart.
+
+    \b
+    tracklog agents @last
+    tracklog show @last --thread a27f6c8
+    """
+    story = Stories(roots, agent=agent, filters=filters).named(session)
+    if as_json:
+        answer_json({"threads": [thread_row(thread) for thread in (story.main, *story.unjoined)]})
+        return
+    for line in _lines(story, Paper.of_stdout()):
+        answer(line)
+
+
+def _lines(story: Session, paper: Paper) -> Iterator[str]:
+    warmups = [thread for thread in story.threads if thread.is_warmup]
+    apart = [thread for thread in story.unjoined if not thread.is_warmup]
+    yield from _tree([story.main], paper)
+    if apart:
+        yield ""
+        yield "not joined: the call that started them stands nowhere"
+        yield from _tree(apart, paper)
+    if warmups:
+        yield ""
+        yield "warm-ups: written by the client to be ready, no work of the session"
+        yield from (_line(thread, "  ", paper) for thread in warmups)
+    if len(story.threads) == 1:
+        yield "no subagents"
+
+
+def _tree(tops: Sequence[Thread], paper: Paper) -> Iterator[str]:
+    stack = [(thread, "", "") for thread in reversed(tops)]
+    while stack:
+        thread, lead, below = stack.pop()
+        yield _line(thread, lead, paper)
+        children = [child for child in thread.children if not child.is_warmup]
+        stem = below if len(below) < 3 * _DEEPEST_DRAWN else below[3:]
+        ends = [False] * (len(children) - 1) + [True] if children else []
+        drawn = [
+            (child, f"{stem}{'└─ ' if is_last else '├─ '}", f"{stem}{'   ' if is_last else '│  '}")
+            for child, is_last in zip(children, ends, strict=True)
+        ]
+        stack += reversed(drawn)
+
+
+def _line(thread: Thread, lead: str, paper: Paper) -> str:
+    id = short_id(thread.id) if len(thread.id) > _LONGEST_ID else safe(thread.id)
+    rest = "  ".join(filter(None, [*_what_it_came_to(thread), _joined(thread), _purpose(thread)]))
+    room = paper.room(len(lead) + len(id) + 2)
+    return f"{lead}{paper.painted(id, bold=True)}  {cut(rest, room)}"
+
+
+def _what_it_came_to(thread: Thread) -> Iterator[str]:
+    is_known = thread.parent_thread is not None or thread.state != "unknown"
+    yield thread.state if is_known else ""
+    yield f"{count(len(thread.requests), 'request')}, {count(len(thread.calls), 'call')}"
+
+
+def _joined(thread: Thread) -> str:
+    """What ties it to the call that started it."""
+    if not thread.joined_by:
+        return ""
+    return f"← {safe(thread.joined_by)}" + ("" if thread.sureness == "stated" else " (inferred)")
+
+
+def _purpose(thread: Thread) -> str:
+    name = f"{thread.type or ''} {thread.name or ''}".strip()
+    return excerpt(": ".join(filter(None, [name, thread.description])), _LONGEST_PURPOSE)

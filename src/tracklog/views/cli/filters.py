@@ -1,0 +1,138 @@
+"""Which sessions are meant: by time, by project, by model.
+
+Rules of this room
+  1. Times are UTC, as everywhere. A day given as the end is meant whole.
+  2. A session has a time from its first line to its last, and fits a span that touches it. What says no time fits
+     no span.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
+
+import click
+
+from tracklog.model.session import Session
+
+_AGO = re.compile(r"(\d{1,6})([mhdw])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class Filters(NamedTuple):
+    """What a session must be like; None asks for nothing."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    project: str | None = None
+    model: str | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether anything is asked for."""
+        return any(one is not None for one in self)
+
+    def fits(self, session: Session) -> bool:
+        """Whether a session is meant."""
+        return (
+            self._touches(session)
+            and (self.project is None or any(_is_in(cwd, self.project) for cwd in _cwds(session)))
+            and self.fits_model(*session.models)
+        )
+
+    def fits_model(self, *models: str | None) -> bool:
+        """Whether one of these models is meant."""
+        wanted = (self.model or "").lower()
+        return self.model is None or any(wanted in (model or "").lower() for model in models)
+
+    def fits_time(self, at: str | None) -> bool:
+        """Whether a moment is meant."""
+        if self.since is None and self.until is None:
+            return True
+        moment = moment_of(at)
+        return moment is not None and not self._is_before(moment) and not self._is_behind(moment)
+
+    def _touches(self, session: Session) -> bool:
+        if self.since is None and self.until is None:
+            return True
+        first, last = moment_of(session.started_at), moment_of(session.last_at)
+        if first is None or last is None:
+            return False
+        return not self._is_before(last) and not self._is_behind(first)
+
+    def _is_before(self, moment: datetime) -> bool:
+        return self.since is not None and moment < self.since
+
+    def _is_behind(self, moment: datetime) -> bool:
+        return self.until is not None and moment >= self.until
+
+
+def since(_ctx: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
+    """The moment behind --since."""
+    return _asked(text, is_end=False)
+
+
+def until(_ctx: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
+    """The moment behind --until."""
+    return _asked(text, is_end=True)
+
+
+def _asked(text: str | None, *, is_end: bool) -> datetime | None:
+    try:
+        return None if text is None else moment_meant(text, now=datetime.now(UTC), is_end=is_end)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            f"{text!r} is no time: give a day such as 2026-03-01, or 7d, 12h, 30m"
+        ) from None
+
+
+def moment_meant(text: str, *, now: datetime, is_end: bool) -> datetime:
+    """The moment that a person means; raises ValueError for what is none."""
+    ago = _AGO.fullmatch(text.strip())
+    if ago:
+        return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    moment = datetime.fromisoformat(text.strip())
+    if is_end and _is_a_day(text.strip()):
+        moment += timedelta(days=1)
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def moment_of(at: str | None) -> datetime | None:
+    """A time of a log; None for what is none."""
+    try:
+        moment = datetime.fromisoformat(at or "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def project_of(session: Session) -> str | None:
+    """What a person calls the project: the last part of the folder that the session works in."""
+    return last_part(session.cwd) if session.cwd else None
+
+
+def last_part(folder: str) -> str:
+    """The name of a folder, of whatever system."""
+    return re.split(r"[/\\]", folder.rstrip("/\\"))[-1] or folder
+
+
+def _is_a_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _cwds(session: Session) -> list[str]:
+    return [*session.cwds, session.cwd] if session.cwd else session.cwds
+
+
+def _is_in(cwd: str, project: str) -> bool:
+    """A project is meant by its name, or by its folder."""
+    if os.sep not in project and project not in (".", ".."):
+        return last_part(cwd).lower() == project.lower()
+    folder = os.path.abspath(os.path.expanduser(project)).rstrip(os.sep)
+    return f"{cwd.rstrip(os.sep)}{os.sep}".startswith(f"{folder}{os.sep}")

@@ -1,0 +1,169 @@
+"""Sessions and their parts as the documents name their fields.
+
+Rules of this room
+  1. Every field of a row is always there; what nobody knows is null.
+  2. A row counts what is the session's own: what a fork copied belongs to the session that it came from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from tracklog.model.events import Place
+from tracklog.model.session import Branch, Call, Compaction, Request, Session, Thread, Turn
+from tracklog.views.cli.filters import project_of
+
+Row = dict[str, Any]
+
+_DEEPEST = 100  # levels of agents that are drawn inside one another
+
+
+def session_row(session: Session) -> Row:
+    """A session as `sessions` lists it."""
+    calls = [call for call in session.calls if not call.is_inherited]
+    return {
+        "id": session.id,
+        "agent": session.agent,
+        "path": session.paths[0] if session.paths else None,
+        "title": session.title,
+        "project": project_of(session),
+        "cwd": session.cwd,
+        "branch": session.branch,
+        "models": session.models,
+        "versions": session.versions,
+        "entrypoint": session.entrypoint,
+        "started_at": session.started_at,
+        "last_at": session.last_at,
+        "state": session.state,
+        "turns": sum(not turn.is_inherited for turn in session.turns),
+        "requests": sum(not request.is_inherited for request in session.requests),
+        "calls": len(calls),
+        "errors": sum(call.verdict == "error" for call in calls),
+        "threads": len(session.threads),
+        "cost_micro_usd": None,
+        "only_here": False,
+    }
+
+
+def turn_row(turn: Turn, requests: Iterable[Request], *, with_thinking: bool) -> Row:
+    """A turn as `show` lists it, with the requests that are meant."""
+    shown = list(requests)
+    return {
+        "n": turn.n,
+        "prompt": turn.prompt,
+        "at": turn.at,
+        "requests": [_request_row(request, with_thinking=with_thinking) for request in shown],
+        "calls": list(turn.calls),
+        "text": turn.text,
+        "ended_at": turn.ended_at,
+        "took_ms": turn.took_ms,
+        "interrupted": turn.is_interrupted,
+        "on_active_branch": turn.on_active_branch,
+        "inherited": turn.is_inherited,
+    }
+
+
+def _request_row(request: Request, *, with_thinking: bool) -> Row:
+    row: Row = {
+        "id": request.id,
+        "model": request.model,
+        "at": request.at,
+        "text": request.text,
+        "calls": list(request.calls),
+    }
+    return {**row, "thinking": request.thinking} if with_thinking else row
+
+
+def call_row(call: Call) -> Row:
+    """A call as `calls` lists it."""
+    return {
+        "id": call.id,
+        "session": call.session,
+        "agent": call.agent,
+        "thread": call.thread,
+        "name": call.name,
+        "input": showable(call.arguments),
+        "verdict": call.verdict,
+        "outcome": call.outcome,
+        "timed_out": call.timed_out,
+        "sureness": call.sureness,
+        "evidence": [place_row(place) for place in call.evidence],
+        "on_active_branch": call.on_active_branch,
+        "called_at": call.called_at,
+        "returned_at": call.returned_at,
+        "took_ms": call.took_ms,
+        "took_by": call.took_by,
+        "exit_code": call.exit_code,
+        "error": call.error,
+        "parallel_with": list(call.parallel_with),
+        "inherited_by": list(call.inherited_by),
+        "why": call.why,
+    }
+
+
+def thread_row(thread: Thread, *, depth: int = 0) -> Row:
+    """A thread as `agents` lists it, with the threads below it."""
+    if depth < _DEEPEST:
+        children = [thread_row(child, depth=depth + 1) for child in thread.children]
+    else:
+        children = [_thread_alone(below) for below in thread.walk() if below is not thread]
+    return {**_thread_alone(thread), "children": children}
+
+
+def _thread_alone(thread: Thread) -> Row:
+    return {
+        "id": thread.id,
+        "parent_thread": thread.parent_thread,
+        "parent_call": thread.parent_call,
+        "type": thread.type,
+        "description": thread.description,
+        "state": thread.state,
+        "sureness": thread.sureness,
+        "requests": len(thread.requests),
+        "calls": len(thread.calls),
+        "cost_micro_usd": None,
+        "joined_by": thread.joined_by,
+        "warmup": thread.is_warmup,
+        "paths": list(thread.paths),
+        "children": [],
+    }
+
+
+def branch_row(branch: Branch) -> Row:
+    """A branch as `graph` lists it."""
+    return {
+        "id": branch.id,
+        "parent": branch.parent,
+        "from": branch.start,
+        "to": branch.end,
+        "active": branch.is_active,
+        "why": branch.why,
+    }
+
+
+def compaction_row(compaction: Compaction) -> Row:
+    """A compaction as `graph` lists it."""
+    return {
+        **place_row(compaction.place),
+        "at": compaction.at,
+        "trigger": compaction.trigger,
+        "tokens_before": compaction.tokens_before,
+        "tokens_after": compaction.tokens_after,
+        "kept": list(compaction.kept),
+    }
+
+
+def place_row(place: Place) -> Row:
+    """Where something stands."""
+    return {"path": place.path, "line": place.line}
+
+
+def showable(value: Any) -> Any:
+    """The value, if it can be written as JSON."""
+    try:
+        json.dumps([[[[value]]]])  # as deep as it will stand in a document
+    except RecursionError:
+        return "nested too deep to show"
+    return value

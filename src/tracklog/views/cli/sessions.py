@@ -1,0 +1,142 @@
+"""`tracklog sessions`: which sessions there are, the newest first."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from tracklog.pipeline.sessions import SessionFiles
+from tracklog.views.cli.filters import Filters, moment_of
+from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.printing import answer_json, count, excerpt, short, short_id
+from tracklog.views.cli.session_rows import Row, session_row
+from tracklog.views.cli.stories import Stories
+from tracklog.views.cli.times import when
+
+_SHOWN = 30
+_WIDE = 110  # columns from which on agent and model have room
+_LONGEST_TITLE = 80
+
+
+@click.command
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help=f"At most so many: {_SHOWN} unless told otherwise, with --json all.",
+)
+@reading_options
+def sessions(
+    limit: int | None,
+    agent: str | None,
+    filters: Filters,
+    roots: tuple[Path, ...],
+    home: Path | None,  # noqa: ARG001 (every command takes it)
+    as_json: bool,
+) -> None:
+    """Which sessions there are, the newest first.
+
+    Shows when each was last alive, its project and title, how many turns and tool calls it has (in brackets those that
+    failed), and the beginning of its id, which the other commands take. The logs themselves are read. Times are UTC.
+
+    \b
+    tracklog sessions --since 7d
+    tracklog sessions --project . --model opus
+    """
+    stories = Stories(roots, agent=agent, filters=filters)
+    most = limit if limit or as_json else _SHOWN
+    newest = Newest(most)
+    for story in stories.each(until=newest.is_complete_before):
+        newest.add(session_row(story))
+    if as_json:
+        answer_json({"sessions": newest.rows()})
+    elif newest.n_seen:
+        _show(newest.rows())
+        _show_rest(newest, len(stories.groups), is_filtered=filters.asks)
+    else:
+        stories.show_that_there_is_none()
+
+
+class Newest:
+    """The rows of the sessions that were last alive, and the knowledge of when there can be no newer one."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._rows: list[tuple[float, int, Row]] = []  # a heap where they are bounded
+        self.n_seen = 0
+        self.saw_all = True
+
+    def add(self, row: Row) -> None:
+        """Keeps a row if it is among the newest."""
+        self.n_seen += 1
+        entry = (_seconds(row), -self.n_seen, row)
+        if self._most is None or len(self._rows) < self._most:
+            heapq.heappush(self._rows, entry)
+        else:
+            heapq.heappushpop(self._rows, entry)
+
+    def is_complete_before(self, files: SessionFiles) -> bool:
+        """Whether all that were changed no later than these files are too old: nothing is written before it happens."""
+        if self._most is None or len(self._rows) < self._most or files.changed_ns / 1e9 >= self._rows[0][0]:
+            return False
+        self.saw_all = False
+        return True
+
+    def rows(self) -> list[Row]:
+        """The newest first."""
+        return [row for _, _, row in sorted(self._rows, key=lambda entry: entry[:2], reverse=True)]
+
+
+def _seconds(row: Row) -> float:
+    moment = moment_of(row["last_at"])
+    return moment.timestamp() if moment else 0.0
+
+
+def _show(rows: Sequence[Row]) -> None:
+    from tracklog.views.cli.drawing import console, painted, table
+
+    now = datetime.now(UTC)
+    is_wide = console().width >= _WIDE
+    names = ["when", "project", "title", "agent", "model", "turns", "calls", "id"]
+    kept = [name for name in names if is_wide or name not in ("agent", "model")]
+    lines = [[painted(name, "dim") for name in kept]]
+    for row in rows:
+        cells = _cells(row, now=now, longest_project=18 if is_wide else 12)
+        lines.append([painted(*cells[name]) for name in kept])
+    sides = "".join(">" if name in ("turns", "calls") else "<" for name in kept)
+    table(lines, sides, gives_way=kept.index("title"), indent=0, keeps_the_end=False)
+
+
+def _cells(row: Row, *, now: datetime, longest_project: int) -> dict[str, tuple[str, str]]:
+    errors = f" ({row['errors']})" if row["errors"] else ""
+    return {
+        "when": (when(row["last_at"], now=now), ""),
+        "project": (short(row["project"] or "", longest_project), ""),
+        "title": (excerpt(row["title"] or "(no title)", _LONGEST_TITLE), "bold"),
+        "agent": (row["agent"], "dim"),
+        "model": (", ".join(short(short_model(model), 24) for model in row["models"][:2]), "dim"),
+        "turns": (f"{row['turns']:,}", ""),
+        "calls": (f"{row['calls']:,}{errors}", "red" if errors else ""),
+        "id": (short_id(row["id"]), "cyan"),
+    }
+
+
+def short_model(model: str) -> str:
+    """A model's name without the maker and the day: `opus-4-6`."""
+    name = model.removeprefix("claude-")
+    head, _, tail = name.rpartition("-")
+    return head if head and len(tail) == 8 and tail.isdecimal() else name
+
+
+def _show_rest(newest: Newest, n_groups: int, *, is_filtered: bool) -> None:
+    from tracklog.views.cli.drawing import line, painted
+
+    n_more = (newest.n_seen if newest.saw_all else n_groups) - len(newest.rows())
+    if not newest.saw_all and is_filtered:
+        line(painted("… and perhaps older ones: --limit N shows more", "dim"))
+    elif n_more > 0:
+        line(painted(f"… and {count(n_more, 'older session')}: --limit N shows more", "dim"))

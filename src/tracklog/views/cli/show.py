@@ -1,0 +1,56 @@
+"""`tracklog show`: the conversation, as it can be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tracklog.views.cli.conversation import Chosen
+from tracklog.views.cli.conversation_lines import Paper, lines_of
+from tracklog.views.cli.filters import Filters
+from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.printing import answer, answer_json
+from tracklog.views.cli.session_rows import Row, session_row, turn_row
+from tracklog.views.cli.stories import Stories
+
+
+@click.command
+@click.argument("session")
+@click.option("--thinking", is_flag=True, help="Show what the model thought, too.")
+@click.option("--branch", metavar="ID", help="A branch that was left, as `graph` lists it; or `all`.")
+@click.option("--thread", metavar="ID", help="A subagent, as `agents` lists it.")
+@reading_options
+def show(
+    session: str,
+    thinking: bool,
+    branch: str | None,
+    thread: str | None,
+    agent: str | None,
+    filters: Filters,
+    roots: tuple[Path, ...],
+    home: Path | None,  # noqa: ARG001 (every command takes it)
+    as_json: bool,
+) -> None:
+    """The conversation of a session, as it can be read.
+
+    SESSION is an id, the start of one, a file, or @last. Shows prompts, answers, and one line for each tool call: how
+    it ended, what it did, how long it took. What the client put between the lines is counted, not shown. Without
+    --branch it is the branch on which the session goes on.
+
+    \b
+    tracklog show @last
+    tracklog show 3f2a --thinking
+    tracklog show 3f2a --thread a27f6c8
+    """
+    story = Stories(roots, agent=agent, filters=filters).named(session)
+    chosen = Chosen(story, thread=thread, branch=branch)
+    if as_json:
+        answer_json({"session": session_row(story), "turns": _turn_rows(chosen, with_thinking=thinking)})
+        return
+    for line in lines_of(chosen, Paper.of_stdout(), with_thinking=thinking):
+        answer(line)
+
+
+def _turn_rows(chosen: Chosen, *, with_thinking: bool) -> list[Row]:
+    return [turn_row(turn, chosen.requests_of(turn), with_thinking=with_thinking) for turn in chosen.turns]

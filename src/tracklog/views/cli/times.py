@@ -1,0 +1,37 @@
+"""Times as people read them, in UTC as everywhere."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tracklog.views.cli.filters import moment_of
+
+_MINUTE_MS = 60_000
+_HOUR_MS = 60 * _MINUTE_MS
+
+
+def when(at: str | None, *, now: datetime) -> str:
+    """A moment in few letters: `11-15 22:29`, and the day alone if it lies in another year."""
+    moment = moment_of(at)
+    if moment is None:
+        return ""
+    return f"{moment:%m-%d %H:%M}" if moment.year == now.year else f"{moment:%Y-%m-%d}"
+
+
+def day_and_time(at: str | None) -> str:
+    """A moment to the second: `2026-11-15 22:29:41`."""
+    moment = moment_of(at)
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def took(ms: float | None) -> str:
+    """How long something took: `340 ms`, `1.2 s`, `2 min 5 s`, `3 h 12 min`."""
+    if ms is None:
+        return ""
+    if ms < 1000:
+        return f"{ms:.0f} ms"
+    if ms < _MINUTE_MS:
+        return f"{ms / 1000:.1f} s"
+    if ms < _HOUR_MS:
+        return f"{ms // _MINUTE_MS:.0f} min {ms % _MINUTE_MS // 1000:.0f} s"
+    return f"{ms // _HOUR_MS:.0f} h {ms % _HOUR_MS // _MINUTE_MS:.0f} min"
