@@ -122,6 +122,8 @@ def what_was_staged(fate: Fate) -> Json:
 
 def _every_fate_is_told(run: LabRun, place: Path) -> None:
     fates = fates_of(run.agent, run.version, run.scenario.name)
+    if not fates:
+        pytest.skip(f"the table has no row for {run.scenario.name} on {run.agent} {run.version}")
     calls = tracklog("calls", root=an_hour_later(run, place), home=place)["calls"]
     told = [what_is_told(fate, the_call(fate, calls)) for fate in fates]
     assert told == [what_was_staged(fate) for fate in fates]

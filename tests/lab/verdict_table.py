@@ -226,13 +226,14 @@ CLAUDE_BEHIND = (
         lines=RESULT,
         until="2.1.0",
     ),
-    _claude(
+    _claude(  # 2.1.325 does not always get to write the notice when it is left
         "sitting_left_running",
         "Bash",
         "sleep 60",
         "backgrounded",
         outcome="killed",
-        lines=("queue-operation",),
+        lines=NOTICED,
+        until="2.1.300",
     ),
     _claude("dying_agent", "Agent", "unlucky", "error", since="2.1.0", until="2.1.300"),
     _claude("dying_agent", "Task", "unlucky", "error", until="2.1.0"),

@@ -8,7 +8,20 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from tests.model.lines import LOG, REJECTED, Line, at, attachment, notice, record, reply, result, session, use, user
+from tests.model.lines import (
+    LOG,
+    REJECTED,
+    Line,
+    at,
+    attachment,
+    notice,
+    record,
+    reply,
+    result,
+    session,
+    use,
+    user,
+)
 from tracklog.model.call_values import between_ms
 from tracklog.model.events import Place
 from tracklog.model.session import Call, HookRun, Stated
@@ -28,7 +41,12 @@ def back(content: Any = "done", second: float = 5, **fields: Any) -> Line:
 
 def test_the_time_of_a_call_is_that_between_its_lines() -> None:
     made = call(back(second=4.5))
-    assert (made.called_at, made.returned_at, made.took_ms, made.took_by) == (at(2), at(4.5), 2500, "log_times")
+    assert (made.called_at, made.returned_at, made.took_ms, made.took_by) == (
+        at(2),
+        at(4.5),
+        2500,
+        "log_times",
+    )
 
 
 def test_the_time_that_the_client_states_wins() -> None:
@@ -52,14 +70,17 @@ def test_a_call_without_a_result_took_no_known_time() -> None:
         ("a", "b", None),
     ],
 )
-def test_time_between_two_moments_is_never_negative_or_guessed(start: str | None, end: str | None, ms: float | None) -> None:
+def test_time_between_two_moments_is_never_negative_or_guessed(
+    start: str | None, end: str | None, ms: float | None
+) -> None:
     assert between_ms(start, end) == ms
 
 
 @pytest.mark.parametrize(
     ("name", "input", "report", "text", "timed_out"),
     [
-        ("Bash", {"command": "x"}, {"backgroundTaskId": "b1"}, "Command running in background with ID: b1", True),
+        ("Bash", {"command": "x", "timeout": 500}, {"backgroundTaskId": "b1"}, "Command running in background", True),
+        ("Bash", {"command": "x"}, {"backgroundTaskId": "b1"}, "Command running in background with ID: b1", False),
         ("Bash", {"command": "x", "run_in_background": True}, {"backgroundTaskId": "b1"}, "Command running …", False),
         ("Bash", {"command": "x"}, {"backgroundTaskId": "b1", "backgroundedByUser": True}, "Command was …", False),
         ("Bash", {"command": "x"}, {"backgroundTaskId": "b1"}, "Command was manually backgrounded by user with ID: b1", False),
@@ -107,7 +128,11 @@ def test_the_phases_of_a_call_stand_in_the_order_of_the_log() -> None:
         ("read", 10),
         ("notified", 11),
     ]
-    assert [phase.at for phase in made.phases if phase.what in ("asked", "returned", "read")] == [at(2), at(5), at(6)]
+    assert [phase.at for phase in made.phases if phase.what in ("asked", "returned", "read")] == [
+        at(2),
+        at(5),
+        at(6),
+    ]
 
 
 def test_a_result_is_read_by_the_next_answer_and_not_by_the_rest_of_its_own() -> None:
@@ -158,13 +183,21 @@ def test_a_result_keeps_what_the_tool_reported() -> None:
 
 
 def test_what_the_client_states_of_a_subagent_is_kept_apart() -> None:
-    report = {"status": "completed", "totalDurationMs": 900, "totalTokens": 50, "totalToolUseCount": 2, "usage": {"input_tokens": 3}}
+    report = {
+        "status": "completed",
+        "totalDurationMs": 900,
+        "totalTokens": 50,
+        "totalToolUseCount": 2,
+        "usage": {"input_tokens": 3},
+    }
     made = call(back("answer", toolUseResult=report), name="Agent")
     assert made.stated == Stated(took_ms=900, tokens=50, tool_uses=2, usage={"input_tokens": 3})
     assert made.took_ms == 900
 
 
-@pytest.mark.parametrize("report", [{"stdout": "otalT"}, "Error: totalTokens", None, {"totalTokens": True, "totalDurationMs": "x"}])
+@pytest.mark.parametrize(
+    "report", [{"stdout": "otalT"}, "Error: totalTokens", None, {"totalTokens": True, "totalDurationMs": "x"}]
+)
 def test_what_states_nothing_gives_no_numbers(report: Any) -> None:
     stated = call(back(toolUseResult=report)).stated
     assert stated is None or stated == Stated()
@@ -202,7 +235,12 @@ def test_a_call_knows_where_it_stands() -> None:
     assert (made.session, made.agent, made.thread, made.turn, made.request, made.node, made.server, made.name) == (
         "s1", "claude", "main", 1, "m1", "a", "life", "mcp__life__echo",
     )  # fmt: skip
-    assert (made.is_server_side, made.is_inherited, made.spawned, made.parent_call) == (False, False, None, None)
+    assert (made.is_server_side, made.is_inherited, made.spawned, made.parent_call) == (
+        False,
+        False,
+        None,
+        None,
+    )
 
 
 def test_a_tool_of_the_api_ends_where_it_begins() -> None:

@@ -276,15 +276,22 @@ def test_a_result_of_a_subagent_whose_last_words_are_an_api_error_is_an_error() 
     call = call_of(back("API Error: 400"))
     judged = judge(call, Circumstances(child="failed", child_event=last))
     result = call.results[0]
-    assert judged == Judgement("error", "inferred", "the subagent's last words are an API error", [result, last])
+    assert judged == Judgement(
+        "error", "inferred", "the subagent's last words are an API error", [result, last]
+    )
 
 
-@pytest.mark.parametrize(("is_error", "verdict", "why"), [(False, "ok", "came back"), (True, "error", "error")])
+@pytest.mark.parametrize(
+    ("is_error", "verdict", "why"), [(False, "ok", "came back"), (True, "error", "error")]
+)
 def test_a_result_is_ok_or_error(is_error: bool, verdict: str, why: str) -> None:
     assert whole(call_of(back("x", is_error=is_error))) == (verdict, "stated", why, [2, 3], None, False)
 
 
-@pytest.mark.parametrize("forbids", [hook(), hook(kind="hook_success", stdout='{"hookSpecificOutput":{"permissionDecision":"deny"}}')])
+@pytest.mark.parametrize(
+    "forbids",
+    [hook(), hook(kind="hook_success", stdout='{"hookSpecificOutput":{"permissionDecision":"deny"}}')],
+)
 def test_no_result_but_a_hook_s_decision_is_blocked(forbids: Line) -> None:
     around = Circumstances(is_alive=True, is_abandoned=True)
     assert whole(call_of(forbids), around) == ("blocked", "stated", "a hook's decision", [2, 3], None, False)
@@ -338,7 +345,10 @@ def test_what_is_no_next_answer_does_not_pass_a_call_by(later: Line) -> None:
         (Circumstances(is_alive=True), ("running", "stated", "no result: the process lives")),
         (Circumstances(is_alive=False), ("lost", "stated", "no result: the process is gone")),
         (Circumstances(is_alive=False, is_fresh=True), ("lost", "stated", "no result: the process is gone")),
-        (Circumstances(is_fresh=True), ("running", "inferred", "no result, and the log changed within ten minutes")),
+        (
+            Circumstances(is_fresh=True),
+            ("running", "inferred", "no result, and the log changed within ten minutes"),
+        ),
         (Circumstances(), ("lost", "inferred", "no result, and the log is at rest")),
     ],
 )
@@ -413,11 +423,24 @@ AGENT = {"isSidechain": True, "agentId": "a1"}
 
 
 def test_a_result_in_another_thread_s_log_counts() -> None:
-    agent = folded(user("x", None, "work", **AGENT), {**back("late"), **AGENT}, path="agent-a1.jsonl", thread="a1")
+    agent = folded(
+        user("x", None, "work", **AGENT), {**back("late"), **AGENT}, path="agent-a1.jsonl", thread="a1"
+    )
     made = session(ASK, CALL, agent)
     [call] = made.calls
     assert (call.verdict, call.evidence) == ("ok", [Place(LOG, 2), Place("agent-a1.jsonl", 2)])
     assert made.strays == []
+
+
+def test_a_result_in_a_log_that_holds_nothing_else_counts() -> None:
+    made = session(ASK, CALL, folded({**back("late"), **AGENT}, path="agent-a1.jsonl", thread="a1"))
+    assert [call.verdict for call in made.calls] == ["ok"]
+
+
+def test_a_stray_in_a_log_that_holds_nothing_else_is_shown() -> None:
+    alone = {**result("r", "a", "gone", "who asked?"), **AGENT}
+    made = session(ASK, CALL, folded(alone, path="agent-a1.jsonl", thread="a1"))
+    assert [stray.call for stray in made.strays] == ["gone"]
 
 
 def test_a_hook_in_another_thread_s_log_counts() -> None:
@@ -469,7 +492,9 @@ def test_a_call_copied_again_is_one_call() -> None:
 
 def test_a_notice_ends_the_call_that_it_names() -> None:
     start = back("Command running in background with ID: b1", toolUseResult={"backgroundTaskId": "b1"})
-    told = user("n", "r", notice("b1", "failed", tool_use_id="c1", summary="failed with exit code 7"), timestamp=at(9))
+    told = user(
+        "n", "r", notice("b1", "failed", tool_use_id="c1", summary="failed with exit code 7"), timestamp=at(9)
+    )
     call = only_call(ASK, CALL, start, told)
     assert (call.verdict, call.outcome, call.exit_code, call.ended_at, lines_of(call)) == (
         "backgrounded", "error", 7, at(9), [2, 3, 4],
@@ -498,8 +523,47 @@ def test_evidence_is_in_the_order_of_the_logs_and_each_line_once() -> None:
 
 
 def test_several_results_in_one_record_answer_each_its_call() -> None:
-    lines = [ASK, reply("a", "u", "m1", use("c1"), use("c2")), user("r", "a", [block("c1"), block("c2", "no", is_error=True)])]
+    lines = [
+        ASK,
+        reply("a", "u", "m1", use("c1"), use("c2")),
+        user("r", "a", [block("c1"), block("c2", "no", is_error=True)]),
+    ]
     assert [(call.id, call.verdict, lines_of(call)) for call in session(*lines).calls] == [
         ("c1", "ok", [2, 3]),
         ("c2", "error", [2, 3]),
     ]
+
+
+CANCELLED = (
+    "The user doesn't want to take this action right now. STOP what you are doing and wait for the user."
+)
+
+
+@pytest.mark.parametrize(
+    ("beside", "verdict"), [(STOPPED, "interrupted"), (REJECTED, "denied"), ("Exit code 2", "denied")]
+)
+def test_cancelled_with_the_call_beside_it_is_what_that_was(beside: str, verdict: str) -> None:
+    asked = reply("a", "u", "m1", use("c1", command="sleep 9"), use("c2", command="ls"))
+    first = result("r1", "a", "c1", beside, is_error=True)
+    second = result("r2", "a", "c2", CANCELLED, is_error=True)
+    made = {call.id: call for call in session(ASK, asked, first, second).calls}
+    assert (made[CallId("c2")].verdict, made[CallId("c2")].why) == (
+        verdict,
+        "cancelled with the call beside it",
+    )
+
+
+def test_an_error_in_the_words_of_a_hook_that_wanted_somebody_asked_is_denied() -> None:
+    asks = (
+        '{"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "please confirm"}}'
+    )
+    asked = hook(kind="hook_success", stdout=asks)
+    judged = whole(call_of(asked, back("please confirm", is_error=True)))
+    assert judged[:4] == ("denied", "stated", "a hook asked, and nobody answered", [2, 3, 4])
+    assert whole(call_of(asked, back("Exit code 2", is_error=True)))[0] == "error"
+
+
+def test_killed_by_the_client_s_note_but_an_error_by_its_own_words_is_an_error() -> None:
+    call = call_of(back("exec_command failed", is_error=True))
+    call.reports = [CallReported(place=Place(LOG, 9), call=CallId("c1"), end="killed", what="command")]
+    assert whole(call)[0] == "error"

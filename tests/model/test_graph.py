@@ -330,7 +330,7 @@ def test_events_of_one_record_make_one_node() -> None:
     for event in _events():
         graph.see(event)
     assert graph.path() == ["p", "c", "r"]
-    assert [(node.kind, node.says, node.calls) for node in graph.nodes.values()] == [
+    assert [(node.kind, node.says, tuple(node.calls)) for node in graph.nodes.values()] == [
         ("prompt", "hello", ()),
         ("call", "R1", ("k1", "k2")),
         ("result", None, ("k1", "k2")),

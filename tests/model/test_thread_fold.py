@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from tests.model.lines import LOG, STOPPED, Line, at, attachment, folded, record, reply, result, session, use, user
+from tests.model.lines import (
+    LOG,
+    STOPPED,
+    Line,
+    at,
+    attachment,
+    folded,
+    record,
+    reply,
+    result,
+    session,
+    use,
+    user,
+)
+from tracklog.model.assemble import assemble
 from tracklog.model.events import (
     Event,
     HistoryRolledBack,
@@ -14,10 +28,8 @@ from tracklog.model.events import (
     TurnEnded,
 )
 from tracklog.model.fold import FileFold
-from tracklog.model.ids import MAIN, CallId, RequestId
+from tracklog.model.ids import MAIN, CallId, RequestId, SessionId
 from tracklog.model.session import Session
-from tracklog.model.assemble import assemble
-from tracklog.model.ids import SessionId
 
 GO = user("u", None, "go")
 
@@ -46,7 +58,11 @@ def test_one_request_is_put_together_from_its_lines_with_others_between() -> Non
     assert (first.id, first.text, first.thinking, first.stop_reason, first.at, first.ended_at) == (
         "m1", "first\nsecond", "hm", "tool_use", at(1), at(4),
     )  # fmt: skip
-    assert (first.calls, [place.line for place in first.places], first.node) == (["c1", "c2"], [2, 3, 4, 7], "d")
+    assert (first.calls, [place.line for place in first.places], first.node) == (
+        ["c1", "c2"],
+        [2, 3, 4, 7],
+        "d",
+    )
     assert (second.id, second.text, second.calls) == ("m2", "done", [])
     assert [call.request for call in made.calls] == ["m1", "m1"]
 
@@ -60,7 +76,10 @@ def test_a_line_written_again_is_told_once() -> None:
 def test_an_answer_without_an_id_is_a_request_of_its_own() -> None:
     lines = [reply("a", "u", "", "one"), reply("b", "a", "", "two")]
     made = session(GO, *lines)
-    assert [(request.id, request.text) for request in made.requests] == [(f"{LOG}:2", "one"), (f"{LOG}:3", "two")]
+    assert [(request.id, request.text) for request in made.requests] == [
+        (f"{LOG}:2", "one"),
+        (f"{LOG}:3", "two"),
+    ]
 
 
 def test_a_turn_is_a_prompt_and_all_below_it() -> None:
@@ -112,7 +131,11 @@ def test_a_whole_chain_written_before_its_root_joins_its_turn() -> None:
 
 def test_an_orphan_belongs_to_the_turn_that_was_open() -> None:
     assert turns(
-        GO, reply("a", "u", "m1", "x"), user("v", "a", "next"), reply("b", "lost", "m2", "y"), user("w", "b", "last")
+        GO,
+        reply("a", "u", "m1", "x"),
+        user("v", "a", "next"),
+        reply("b", "lost", "m2", "y"),
+        user("w", "b", "last"),
     ) == [("go", ["m1"], []), ("next", ["m2"], []), ("last", [], [])]
 
 
@@ -123,7 +146,10 @@ def test_an_orphaned_interruption_belongs_to_the_turn_that_was_open() -> None:
 
 def test_an_interruption_is_that_of_its_own_turn() -> None:
     made = session(
-        GO, reply("a", "u", "m1", "x"), user("v", "a", "next"), user("i", "a", "[Request interrupted by user]")
+        GO,
+        reply("a", "u", "m1", "x"),
+        user("v", "a", "next"),
+        user("i", "a", "[Request interrupted by user]"),
     )
     assert [turn.is_interrupted for turn in made.turns] == [True, False]
     assert made.interruptions == [Place(LOG, 4)]
@@ -134,7 +160,9 @@ def test_a_record_that_is_its_own_parent_stays_in_the_open_turn() -> None:
 
 
 def test_records_in_a_circle_stay_in_the_open_turn() -> None:
-    assert turns(GO, reply("a", "b", "m1", "x"), reply("b", "a", "m2", use("c1"))) == [("go", ["m1", "m2"], ["c1"])]
+    assert turns(GO, reply("a", "b", "m1", "x"), reply("b", "a", "m2", use("c1"))) == [
+        ("go", ["m1", "m2"], ["c1"])
+    ]
 
 
 def test_two_writers_have_their_own_turns_though_their_lines_alternate() -> None:
@@ -194,9 +222,9 @@ def test_a_log_of_nothing_but_orphans_has_one_turn() -> None:
 
 
 def test_injected_words_open_no_turn() -> None:
-    assert turns(GO, reply("a", "u", "m1", "x"), user("m", "a", "Continue.", isMeta=True), reply("b", "m", "m2", "y")) == [
-        ("go", ["m1", "m2"], [])
-    ]
+    assert turns(
+        GO, reply("a", "u", "m1", "x"), user("m", "a", "Continue.", isMeta=True), reply("b", "m", "m2", "y")
+    ) == [("go", ["m1", "m2"], [])]
 
 
 def test_an_interrupted_turn_without_answer_is_a_turn() -> None:
@@ -210,7 +238,10 @@ def place(line: int) -> Place:
 
 def spoken(line: int, request: str) -> list[Event]:
     reply = ModelReplied(place=place(line), request=RequestId(request))
-    return [reply, ToolCalled(place=place(line), call=CallId(f"c{line}"), name="x", request=RequestId(request))]
+    return [
+        reply,
+        ToolCalled(place=place(line), call=CallId(f"c{line}"), name="x", request=RequestId(request)),
+    ]
 
 
 def without_tree(*events: Event) -> Session:
@@ -231,11 +262,17 @@ THREE = [
 
 
 def test_without_a_tree_a_record_belongs_to_the_turn_opened_last() -> None:
-    assert turns_of(without_tree(*THREE)) == [("one", ["m1"], ["c2"]), ("two", ["m2"], ["c4"]), ("three", ["m3"], ["c6"])]
+    assert turns_of(without_tree(*THREE)) == [
+        ("one", ["m1"], ["c2"]),
+        ("two", ["m2"], ["c4"]),
+        ("three", ["m3"], ["c6"]),
+    ]
 
 
 def test_a_rollback_takes_the_last_turns_back() -> None:
-    made = without_tree(*THREE, HistoryRolledBack(place=place(7), n_turns=2), PromptGiven(place=place(8), text="four"))
+    made = without_tree(
+        *THREE, HistoryRolledBack(place=place(7), n_turns=2), PromptGiven(place=place(8), text="four")
+    )
     assert [(turn.prompt, turn.on_active_branch) for turn in made.turns] == [
         ("one", True), ("two", False), ("three", False), ("four", True),
     ]  # fmt: skip

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import groupby
 
-from tracklog.model.call_values import Setting, between_ms, call_value, hook_run
+from tracklog.model.call_values import Setting, call_value, hook_run
 from tracklog.model.calls import Circumstances, Judgement, judge
 from tracklog.model.describe import describe
 from tracklog.model.events import CallReported, HookRan, Place, ToolReturned
@@ -22,15 +21,22 @@ from tracklog.model.fold import FileFold
 from tracklog.model.graph import Graph
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, SessionId, ThreadId
 from tracklog.model.lineage import Descent
-from tracklog.model.session import Branch, Call, Prompt, Request, Session, Stray, Thread, ThreadState, Turn
+from tracklog.model.session import Call, Request, Session, Stray, Thread, ThreadState, Turn
 from tracklog.model.tasks import Tasks
+from tracklog.model.thread_fold import ThreadFold
 from tracklog.model.threads import Strand, end_of, join, strands_of
 from tracklog.model.todos import questions, todo_lists
+from tracklog.model.turn_values import (
+    Numbers,
+    branches_of_turns,
+    number_of,
+    numbered,
+    request_value,
+    turn_value,
+)
 from tracklog.records.base import opened
 
 _FRESH = timedelta(minutes=10)
-_COMMANDS = ("slash", "shell")
-Numbers = Mapping[int, int]  # of turns, by the identity of their facts
 
 
 def assemble(
@@ -57,7 +63,9 @@ def assemble(
         thread for id, thread in threads.items() if id != MAIN and thread.parent_thread not in threads
     ]
     made = Session(id=session, agent=agent, paths=[fold.path for fold in folds], main=main, unjoined=unjoined)
-    made.branches = work.graph.branches() if work.graph.nodes else work.branches_of_turns()
+    made.branches = (
+        work.graph.branches() if work.graph.nodes else branches_of_turns(work.strands[MAIN].fold.settled()[0])
+    )
     made.orphans = list(work.graph.orphans)
     made.active_nodes = work.graph.path()
     made.strays = list(work.strays())
@@ -112,45 +120,56 @@ class _Work:
     spawned: dict[CallId, Strand] = field(init=False)
     judged: dict[CallId, Judgement] = field(init=False, default_factory=dict)
     late: dict[CallId, list[ToolReturned | CallReported | HookRan]] = field(init=False)
+    on_branch: dict[ThreadId, bool] = field(init=False, default_factory=dict)
+    stopped: dict[ThreadId, bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.strands = strands_of(self.folds)
         if MAIN not in self.strands:
-            self.strands[MAIN] = Strand(FileFold("").of(MAIN), [])
+            mute = [fold for fold in self.folds if fold.thread == MAIN][:1] or [FileFold("")]
+            self.strands[MAIN] = Strand(mute[0].of(MAIN), [fold.path for fold in mute if fold.path])
         calls = {id: call for strand in self.strands.values() for id, call in strand.fold.calls.items()}
         self._take_strays(calls)
         self.tasks = Tasks(self.folds, calls)
         join(self.strands, self.tasks)
         self.spawned = {strand.call: strand for strand in self.strands.values() if strand.call is not None}
         mains = [fold for fold in self.folds if fold.path in self.strands[MAIN].paths]
-        self.graph = mains[0].graph if mains else Graph()
+        self.graph = max((fold.graph for fold in mains), key=lambda graph: len(graph.nodes), default=Graph())
         self.left = self.graph.abandoned()
 
     def _take_strays(self, calls: Mapping[CallId, CallFacts]) -> None:
         """Results, notes and hooks that stand in another thread's log than their call."""
         self.late = {}
-        for strand in self.strands.values():
-            for id, events in strand.fold.strays.items():
-                if id in calls and id not in strand.fold.calls:
+        for thread in self._all_threads():
+            for id, events in thread.strays.items():
+                if id in calls and id not in thread.calls:
                     self.late.setdefault(id, []).extend(events)
 
+    def _all_threads(self) -> Iterator[ThreadFold]:
+        """The folds of all logs, also of those that hold too little to be a thread."""
+        for fold in self.folds:
+            yield from fold.threads.values()
+
     def top_down(self) -> list[ThreadId]:
-        """All threads, parents before children."""
-        depth: dict[ThreadId, int] = {}
-        for id in self.strands:
-            n, at = 0, self.strands[id].parent
-            while at is not None and at in self.strands:
-                n, at = n + 1, self.strands[at].parent
-            depth[id] = n
-        return sorted(self.strands, key=lambda id: (id != MAIN, depth[id], _began(self.strands[id]), id))
+        """All threads, parents before children, each generation in the order in which it began."""
+        children: dict[ThreadId | None, list[Strand]] = {}
+        for strand in self.strands.values():
+            parent = strand.parent if strand.parent in self.strands and strand.id != MAIN else None
+            children.setdefault(parent, []).append(strand)
+        found: list[ThreadId] = []
+        generation = children.get(None, [])
+        while generation:
+            generation.sort(key=lambda strand: (strand.id != MAIN, _began(strand), strand.id))
+            found += [strand.id for strand in generation]
+            generation = [child for strand in generation for child in children.get(strand.id, [])]
+        return found
 
     def thread(self, strand: Strand) -> Thread:
         """A thread with its turns, requests and calls."""
-        turns, numbers = _numbered(*strand.fold.settled())
+        turns, numbers = numbered(*strand.fold.settled())
         calls = [self._call(strand, facts, numbers) for facts in strand.fold.calls.values()]
         requests = [self._request(strand, facts, numbers) for facts in strand.fold.requests.values()]
         texts = {request.id: request.text for request in requests}
-        told = [self._turn(strand, facts, n, texts) for n, facts in turns.items()]
         return Thread(
             id=strand.id,
             parent_thread=strand.parent,
@@ -166,7 +185,7 @@ class _Work:
             is_internal=bool(strand.said("is_internal")),
             worktree=strand.said("worktree"),
             paths=sorted(strand.paths),
-            turns=told,
+            turns=[self._turn(strand, facts, n, texts) for n, facts in turns.items()],
             requests=requests,
             calls=calls,
         )
@@ -197,6 +216,7 @@ class _Work:
                 seen=seen,
                 child=end,
                 child_event=shown_by,
+                is_beside_interrupted=_is_beside_interrupted(facts, strand),
                 is_in_stopped_thread=self._is_stopped(strand),
             ),
         )
@@ -209,15 +229,28 @@ class _Work:
                 session=self.session,
                 agent=self.agent,
                 thread=strand.id,
-                turn=_number_of(facts.turn, numbers),
+                turn=number_of(facts.turn, numbers),
                 on_active_branch=on_active_branch,
-                parallel_with=[other for other in request.calls if other != id] if request else [],
+                group=request.calls if request else [],
                 spawned=child.id if child is not None else None,
                 seen=seen,
                 writer=self._writer(facts.called.place),
                 inherited_by=self.descent.inherited_by.get(id, []),
             ),
         )
+
+    def _request(self, strand: Strand, facts: RequestFacts, numbers: Numbers) -> Request:
+        request = request_value(facts, strand.id, numbers)
+        request.on_active_branch = self._is_on_active_branch(strand, request.node, facts.turn)
+        request.is_inherited = self._writer(request.places[0]) is not None
+        return request
+
+    def _turn(self, strand: Strand, facts: TurnFacts, n: int, texts: Mapping[RequestId, str]) -> Turn:
+        turn = turn_value(facts, strand.id, n, texts)
+        node = facts.prompt.node if facts.prompt else None
+        turn.on_active_branch = facts.left_by is None and self._is_on_active_branch(strand, node, None)
+        turn.is_inherited = facts.prompt is not None and self._writer(facts.prompt.place) is not None
+        return turn
 
     def _writer(self, place: Place) -> SessionId | None:
         """The other session that wrote a line first; None if the line is this one's own."""
@@ -227,28 +260,31 @@ class _Work:
 
     def _is_on_active_branch(self, strand: Strand, node: NodeId | None, turn: TurnFacts | None) -> bool:
         """A subagent stands on the branch of the call that spawned it."""
-        while strand.id != MAIN:
-            call = strand.call
-            if call is None or strand.parent is None:
-                return True
-            strand = self.strands[strand.parent]
-            node, turn = strand.fold.calls[call].called.node, strand.fold.calls[call].turn
+        if strand.id != MAIN:
+            return self.on_branch.setdefault(strand.id, self._is_spawned_on_active_branch(strand))
         if turn is not None and turn.whole.left_by is not None:
             return False
         return node is None or node not in self.left
 
+    def _is_spawned_on_active_branch(self, strand: Strand) -> bool:
+        if strand.id in self.on_branch:
+            return self.on_branch[strand.id]
+        if strand.call is None or strand.parent is None:
+            return True
+        parent = self.strands[strand.parent]
+        call = parent.fold.calls[strand.call]
+        return self._is_on_active_branch(parent, call.called.node, call.turn)
+
     def _is_stopped(self, strand: Strand) -> bool:
-        """Whether a subagent, or one above it, was stopped while it worked."""
-        while strand.id != MAIN:
+        """Whether a subagent, or one above it, was stopped while it worked. Those above were asked before."""
+        if strand.id == MAIN:
+            return False
+        if strand.id not in self.stopped:
             judged = self.judged.get(strand.call) if strand.call is not None else None
-            if strand.said("stopped_by_user"):
-                return True
-            if judged is not None and (judged.verdict == "interrupted" or judged.outcome == "killed"):
-                return True
-            if strand.parent is None:
-                return False
-            strand = self.strands[strand.parent]
-        return False
+            is_cut = judged is not None and (judged.verdict == "interrupted" or judged.outcome == "killed")
+            is_above = strand.parent is not None and self._is_stopped(self.strands[strand.parent])
+            self.stopped[strand.id] = is_cut or is_above or bool(strand.said("stopped_by_user"))
+        return self.stopped[strand.id]
 
     def _state(self, strand: Strand) -> ThreadState:
         end, _ = end_of(strand)
@@ -263,95 +299,15 @@ class _Work:
             return "ended"
         return "running" if self.is_alive or (self.is_alive is None and self.is_fresh) else "unknown"
 
-    def _request(self, strand: Strand, facts: RequestFacts, numbers: Numbers) -> Request:
-        parts = facts.parts
-        times = [part.at for part in parts if part.at is not None]
-        return Request(
-            id=facts.id,
-            thread=strand.id,
-            turn=_number_of(facts.turn, numbers),
-            model=next((part.model for part in parts if part.model), None),
-            at=min(times, default=None),
-            ended_at=max(times, default=None),
-            text="\n".join(part.text for part in parts if part.text),
-            thinking="\n".join(part.thinking for part in parts if part.thinking),
-            stop_reason=next((part.stop_reason for part in reversed(parts) if part.stop_reason), None),
-            calls=list(facts.calls),
-            places=list(dict.fromkeys(part.place for part in parts)),
-            node=parts[-1].node,
-            error=next((part.api_error for part in parts if part.api_error is not None), None),
-            is_synthetic=all(part.is_synthetic for part in parts),
-            has_hidden_thought=any(part.has_hidden_thought for part in parts),
-            on_active_branch=self._is_on_active_branch(strand, parts[-1].node, facts.turn),
-            is_inherited=self._writer(parts[0].place) is not None,
-        )
-
-    def _turn(self, strand: Strand, facts: TurnFacts, n: int, texts: Mapping[RequestId, str]) -> Turn:
-        prompt, at = facts.prompt, facts.first.at if facts.first else None
-        node = prompt.node if prompt else None
-        return Turn(
-            n=n,
-            thread=strand.id,
-            prompts=[
-                Prompt(
-                    text=prompt.text,
-                    origin=prompt.origin,
-                    at=prompt.at,
-                    place=prompt.place,
-                    node=node or _as_node(facts.word),
-                    n_images=prompt.n_images,
-                    n_documents=prompt.n_documents,
-                )
-            ]
-            if prompt
-            else [],
-            requests=list(facts.requests),
-            calls=list(facts.calls),
-            at=at,
-            ended_at=facts.last_at,
-            text=next((texts[id] for id in reversed(facts.requests) if texts[id]), ""),
-            took_ms=between_ms(at, facts.last_at),
-            stated_ms=facts.ended.took_ms if facts.ended else None,
-            is_closed=facts.ended is not None,
-            is_interrupted=facts.interrupted_by is not None,
-            on_active_branch=facts.left_by is None and self._is_on_active_branch(strand, node, None),
-            is_inherited=prompt is not None and self._writer(prompt.place) is not None,
-        )
-
-    def branches_of_turns(self) -> list[Branch]:
-        """The branches of an agent without a tree: turns that were taken back together are one."""
-        turns, _ = self.strands[MAIN].fold.settled()
-        words = [_as_node(turn.word) for turn in turns]
-        living = [word for turn, word in zip(turns, words, strict=True) if turn.left_by is None]
-        ends = (living[0], living[-1]) if living else (None, None)
-        found = [Branch(id=MAIN, parent=None, start=ends[0], end=ends[1], is_active=True)]
-        for event, group in groupby(enumerate(turns), key=lambda one: id(one[1].left_by)):
-            places = [n for n, _ in group]
-            if event != id(None):
-                nodes = [word for word in words[places[0] : places[-1] + 1] if word is not None]
-                start = words[places[0] - 1] if places[0] else None
-                found.append(
-                    Branch(
-                        id=nodes[0] if nodes else f"turn-{places[0] + 1}",
-                        parent=MAIN,
-                        start=start,
-                        end=nodes[-1] if nodes else None,
-                        is_active=False,
-                        why="rewind",
-                        nodes=nodes,
-                    )
-                )
-        return found
-
     def strays(self) -> Iterator[Stray]:
         """Results whose call stands in none of the session's logs."""
         known = {id for strand in self.strands.values() for id in strand.fold.calls}
-        for strand in self.strands.values():
-            for id, events in strand.fold.strays.items():
+        for thread in self._all_threads():
+            for id, events in thread.strays.items():
                 for event in events:
                     if isinstance(event, ToolReturned) and id not in known:
                         yield Stray(call=id, place=event.place, text=event.text)
-            for event in strand.fold.nameless:
+            for event in thread.nameless:
                 yield Stray(call=None, place=event.place, text=event.text)
 
     def other_hooks(self) -> Iterator[HookRan]:
@@ -363,6 +319,15 @@ class _Work:
                     yield event
 
 
+def _is_beside_interrupted(facts: CallFacts, strand: Strand) -> bool:
+    """Asked only for calls that were cancelled along with others."""
+    request = strand.fold.requests.get(facts.request) if facts.request else None
+    if request is None or not any(result.said == "cancelled" for result in facts.results):
+        return False
+    beside = (strand.fold.calls[id] for id in request.calls)
+    return any(result.said == "interrupted" for call in beside for result in call.results)
+
+
 def _with_late(facts: CallFacts, late: list[ToolReturned | CallReported | HookRan]) -> CallFacts:
     return replace(
         facts,
@@ -370,25 +335,6 @@ def _with_late(facts: CallFacts, late: list[ToolReturned | CallReported | HookRa
         reports=[*facts.reports, *(one for one in late if isinstance(one, CallReported))],
         hooks=[*facts.hooks, *(one for one in late if isinstance(one, HookRan))],
     )
-
-
-def _numbered(turns: list[TurnFacts], index: Mapping[int, int]) -> tuple[dict[int, TurnFacts], Numbers]:
-    """The turns by number, and the number of each by identity. A command that the model never saw is no turn."""
-    by_place: dict[int, int] = {}
-    for place, turn in enumerate(turns):
-        is_command = turn.prompt is not None and turn.prompt.origin in _COMMANDS
-        if turn.requests or turn.calls or (turn.prompt is not None and not is_command):
-            by_place[place] = len(by_place) + 1
-    numbers = {facts: by_place[place] for facts, place in index.items() if place in by_place}
-    return {n: turns[place] for place, n in by_place.items()}, numbers
-
-
-def _number_of(turn: TurnFacts | None, numbers: Numbers) -> int | None:
-    return numbers.get(id(turn.whole)) if turn is not None else None
-
-
-def _as_node(word: str | None) -> NodeId | None:
-    return NodeId(word) if word else None
 
 
 def _began(strand: Strand) -> str:

@@ -16,6 +16,7 @@ from tracklog.records.base import opened
 
 _LONGEST_ERROR = 2000
 _SHELLS = ("Bash", "PowerShell")
+_DEFAULT_LIMIT_MS = 120_000
 _BEFORE = ("PreToolUse", "PermissionRequest")
 
 
@@ -28,7 +29,7 @@ class Setting:
     thread: ThreadId
     turn: int | None
     on_active_branch: bool
-    parallel_with: list[CallId]
+    group: list[CallId]  # all calls of its request
     spawned: ThreadId | None
     seen: list[TaskSeen]
     writer: SessionId | None  # the other session whose call it is, if this one only holds a copy
@@ -67,7 +68,7 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
         decision=result.decision if result else None,
         feedback=result.feedback if result else None,
         results=[_result(one) for one in facts.results],
-        parallel_with=setting.parallel_with,
+        group=setting.group,
         inherited_by=[setting.session] if setting.writer else setting.inherited_by,
         is_inherited=setting.writer is not None,
         phases=_phases(facts, result, setting.seen),
@@ -83,12 +84,13 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
 
 def between_ms(start: str | None, end: str | None) -> float | None:
     """Milliseconds between two times of a log; None where one is missing or they run backwards."""
-    if start is None or end is None or end < start:
+    if start is None or end is None:
         return None
     try:
-        return round((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() * 1000, 3)
+        took = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
     except (ValueError, TypeError):
         return None
+    return round(took * 1000, 3) if took >= 0 else None
 
 
 def hook_run(hook: HookRan) -> HookRun:
@@ -117,13 +119,17 @@ def _took(facts: CallFacts, result: ToolReturned | None) -> tuple[float | None, 
 
 
 def _is_moved_by_time_limit(facts: CallFacts, result: ToolReturned | None) -> bool:
-    """Clients up to 2.1.197 do not say it: the model had not asked for the background, nor had the person."""
+    """Clients up to 2.1.197 do not say it: nobody had asked for the background, and the time was up."""
     if result is None or result.said != "backgrounded" or result.timed_out is not None:
         return False
     arguments = opened(facts.called.input)
     if not isinstance(arguments, dict) or facts.called.name not in _SHELLS:
         return False
-    return arguments.get("run_in_background") is not True and "manually backgrounded" not in result.text[:60]
+    if arguments.get("run_in_background") is True or "manually backgrounded" in result.text[:60]:
+        return False
+    limit, took_ms = arguments.get("timeout"), between_ms(facts.called.at, result.at)
+    limit_ms = limit if isinstance(limit, (int, float)) and limit > 0 else _DEFAULT_LIMIT_MS
+    return took_ms is None or took_ms >= limit_ms
 
 
 def _exit_code(facts: CallFacts, result: ToolReturned | None, seen: list[TaskSeen]) -> int | None:

@@ -4,6 +4,8 @@
 |---|---|
 | an error, and a hook that forbade the call | `blocked` |
 | a result that says so | `denied`, `blocked`, `interrupted`, `timed_out`, `sibling_error` |
+| an error in the words of a hook that wanted somebody to be asked | `denied` |
+| cancelled along with the call beside it | `interrupted` if that was, else `denied` |
 | the words for *No* and *Esc* alike, then an interruption that names the answer it cut, or nobody to ask | `interrupted` |
 | the same words inside a subagent that was stopped | `interrupted` |
 | the same words otherwise | `denied` |
@@ -55,6 +57,7 @@ class Circumstances:
     seen: Sequence[TaskSeen] = ()  # what was said of its work in the background, in order
     child: ThreadEnd | None = None  # how the subagent that it spawned ended, by its own log
     child_event: Event | None = None  # the line that shows it
+    is_beside_interrupted: bool = False  # a call of the same answer was interrupted
     is_in_stopped_thread: bool = False  # the subagent that made the call was stopped
 
 
@@ -92,8 +95,14 @@ def _by_result(call: CallFacts, result: ToolReturned, around: Circumstances) -> 
     hooks = [hook for hook in call.hooks if _forbids(hook)]
     if hooks and said in ("error", "denied"):
         return Judgement("blocked", "stated", "a hook's decision", [result, *hooks])
+    asked = [hook for hook in call.hooks if said == "error" and _asks_in_vain(hook, result)]
+    if asked:
+        return Judgement("denied", "stated", "a hook asked, and nobody answered", [result, *asked])
     if said in _SAYS_IT:
         return Judgement(_SAYS_IT[said], _sureness(result), result.why, [result])
+    if said == "cancelled":
+        verdict: Verdict = "interrupted" if around.is_beside_interrupted else "denied"
+        return Judgement(verdict, "stated", result.why, [result])
     if said == "rejected":
         return _rejected(call, result, around)
     if said == "cut_off":
@@ -137,7 +146,7 @@ def _came_back(call: CallFacts, result: ToolReturned, around: Circumstances) -> 
     if note is not None and note.end in ("ok", "error"):
         why = f"the client notes how the {note.what} ended"
         return Judgement("ok" if note.end == "ok" else "error", "stated", why, [result, note])
-    if note is not None and note.end == "killed":
+    if note is not None and note.end == "killed" and result.said != "error":
         return Judgement("interrupted", "stated", "the client notes that it was killed", [result, note])
     if result.said == "ok" and around.child == "failed":
         because: list[Event] = [result, *([around.child_event] if around.child_event else [])]
@@ -206,6 +215,11 @@ def _by_note(call: CallFacts) -> Judgement:
         "running": "running",
     }
     return Judgement(verdicts[note.end], "stated", f"the client notes how the {note.what} ended", [note])
+
+
+def _asks_in_vain(hook: HookRan, result: ToolReturned) -> bool:
+    reason = result.text.strip()
+    return hook.hook_event == "PreToolUse" and hook.decision == "ask" and reason != "" and reason in hook.text
 
 
 def _forbids(hook: HookRan) -> bool:

@@ -18,6 +18,7 @@ Said = Literal[
     "ok",
     "error",
     "rejected",  # refused or interrupted: the words stand for both
+    "cancelled",  # with a call beside it, which was refused or interrupted
     "denied",
     "blocked",
     "interrupted",

@@ -17,7 +17,7 @@ from tracklog.model.events import (
     TurnEnded,
     TurnInterrupted,
 )
-from tracklog.model.ids import CallId, RequestId
+from tracklog.model.ids import CallId, NodeId, RequestId
 
 
 @dataclass(slots=True)
@@ -28,6 +28,7 @@ class CallFacts:
     turn: TurnFacts | None
     request: RequestId | None
     results: list[ToolReturned] = field(default_factory=list)
+    answered_in: set[NodeId] = field(default_factory=set)  # the records of the results
     reports: list[CallReported] = field(default_factory=list)
     hooks: list[HookRan] = field(default_factory=list)
     first_progress: CallProgressed | None = None
@@ -45,6 +46,17 @@ class RequestFacts:
     turn: TurnFacts | None
     parts: list[ModelReplied] = field(default_factory=list)
     calls: list[CallId] = field(default_factory=list)
+    part_of: dict[NodeId, int] = field(default_factory=dict)  # by its record
+
+    def take(self, part: ModelReplied) -> None:
+        """Takes a part in; the same record, written again, counts as it stands last."""
+        known = self.part_of.get(part.node) if part.node is not None else None
+        if known is not None:
+            self.parts[known] = part
+            return
+        if part.node is not None:
+            self.part_of[part.node] = len(self.parts)
+        self.parts.append(part)
 
 
 @dataclass(slots=True)

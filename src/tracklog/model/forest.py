@@ -29,7 +29,7 @@ class Node(msgspec.Struct, gc=False):
     order: int  # when it was last written: a record may be repeated
     kind: Kind = "side"
     says: str | None = None
-    calls: tuple[CallId, ...] = ()  # that it asks for, or answers
+    calls: dict[CallId, None] = {}  # that it asks for, or answers, in order
     is_aside: bool = False  # of a subagent, a teammate, or made by the client: never where a session goes on
     writer: str | None = None  # the session or file that it stands in
 

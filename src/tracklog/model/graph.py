@@ -60,7 +60,8 @@ class Graph:
             says = id  # an answer of which the log names no request stands alone
         self._n_written += 1
         born = known.born if known else self._n_written
-        self.nodes[id] = Node(id, parent, born, self._n_written, kind, says, calls, is_aside, writer)
+        told = dict.fromkeys(calls)
+        self.nodes[id] = Node(id, parent, born, self._n_written, kind, says, told, is_aside, writer)
         if line is not None:
             self._line_of[id] = line
 
@@ -148,7 +149,7 @@ def _tell_more(node: Node, kind: Kind, says: str | None, calls: tuple[CallId, ..
     if _WEIGHT[kind] > _WEIGHT[node.kind]:
         node.kind = kind
         node.says = says if says is not None else node.says
-    node.calls += tuple(call for call in calls if call not in node.calls)
+    node.calls.update(dict.fromkeys(calls))
 
 
 def _told_by(event: Event) -> tuple[Kind, str | None, tuple[CallId, ...]]:

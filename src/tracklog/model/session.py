@@ -29,6 +29,7 @@ Verdict = Literal[
     "lost",
     "abandoned",
 ]
+_LARGEST_GROUP = 500
 Outcome = Literal["ok", "error", "killed", "running", "unknown"]
 Sureness = Literal["stated", "inferred"]
 ThreadState = Literal["running", "ended", "failed", "killed", "unknown"]
@@ -118,7 +119,7 @@ class Call(Value):
     decision: str | None = None
     feedback: str | None = None
     results: list[Result] = field(default_factory=list)  # more than one is odd
-    parallel_with: list[CallId] = field(default_factory=list)
+    group: list[CallId] = field(default_factory=list)  # all calls of its request, itself among them
     inherited_by: list[SessionId] = field(default_factory=list)
     is_inherited: bool = False
     phases: list[Phase] = field(default_factory=list)
@@ -129,6 +130,11 @@ class Call(Value):
     server: str | None = None
     is_server_side: bool = False
     parent_call: CallId | None = None
+
+    @property
+    def parallel_with(self) -> list[CallId]:
+        """The other calls of the same request; of a hostile crowd the first few hundred."""
+        return [id for id in self.group[:_LARGEST_GROUP] if id != self.id]
 
     @property
     def arguments(self) -> Any:
@@ -263,6 +269,7 @@ class TodoList(Value):
     at: str | None
     place: Place
     items: list[tuple[str, str]]  # status and text
+    is_whole: bool = True  # False: of a very long list, only what changed
 
 
 class Question(Value):

@@ -50,7 +50,10 @@ class ThreadFold:
             NodeId, TurnFacts
         ] = {}  # parts of a turn whose parent is written later, by that parent
         self._circles: list[TurnFacts] = []
-        self._unread: list[CallFacts] = []
+        self._unread: dict[
+            RequestId | None, list[CallFacts]
+        ] = {}  # answered calls, by the request that asked
+        self._n_made_ids = 0
         self._rejected: list[CallFacts] = []
         self._open: dict[CallId, CallFacts] = {}
 
@@ -175,26 +178,15 @@ class ThreadFold:
             request = self.requests[id] = RequestFacts(id, turn)
             if turn is not None:
                 turn.requests.append(id)
-        again = next(
-            (n for n, part in enumerate(request.parts) if part.node and part.node == event.node), None
-        )
-        if again is None:
-            request.parts.append(event)
-        else:
-            request.parts[again] = event  # the same record, written again: it counts as it stands last
+        request.take(event)
         self.last_reply = event
-        if self._unread:
-            self._unread = [call for call in self._unread if not self._is_read(call, event, id)]
+        for other in [key for key in self._unread if key != id]:
+            for call in self._unread.pop(other):
+                call.read_by = event
         if self._open and not event.is_synthetic:
             self._pass_by(event, but=id)
         if not event.is_synthetic:
             self._rejected.clear()
-
-    def _is_read(self, call: CallFacts, event: ModelReplied, id: RequestId) -> bool:
-        if call.request == id:
-            return False
-        call.read_by = event
-        return True
 
     def _called(self, event: ToolCalled, turn: TurnFacts | None) -> None:
         if not event.call:
@@ -214,10 +206,8 @@ class ThreadFold:
 
     def _made_id(self, event: ToolCalled) -> CallId:
         """A name for a call that the log gives none."""
-        n = 1
-        while (id := CallId(f"{event.place.path}:{event.place.line}:{n}")) in self.calls:
-            n += 1
-        return id
+        self._n_made_ids += 1
+        return CallId(f"{event.place.path}:{event.place.line}:{self._n_made_ids}")
 
     def _returned(self, event: ToolReturned) -> None:
         if event.call is None:
@@ -233,11 +223,13 @@ class ThreadFold:
         elif isinstance(event, HookRan):
             call.hooks.append(event)
         else:
-            if event.node is not None and any(event.node == other.node for other in call.results):
+            if event.node is not None and event.node in call.answered_in:
                 return  # the same record, written again
+            if event.node is not None:
+                call.answered_in.add(event.node)
             call.results.append(event)
             self._open.pop(call.called.call, None)
-            self._unread.append(call)
+            self._unread.setdefault(call.request, []).append(call)
             if event.said == "rejected":
                 self._rejected.append(call)
 

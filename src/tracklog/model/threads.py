@@ -75,7 +75,7 @@ def strands_of(folds: Iterable[FileFold]) -> dict[ThreadId, Strand]:
         for event in _described(fold):
             described.setdefault(event.thread or fold.thread, []).append(event)
         for id, thread in fold.threads.items():
-            if thread.requests or thread.calls or thread.turns or id == MAIN:
+            if thread.requests or thread.calls or thread.turns or (id == MAIN and fold.graph.nodes):
                 _keep(found, Strand(thread, [fold.path], is_inline=id in fold.inline))
         for thread in fold.copies.values():
             _keep(copies, Strand(thread, [fold.path]))
@@ -204,14 +204,17 @@ def _first_at(strand: Strand) -> tuple[str, list[str], str]:
 
 def _cut_circles(strands: Mapping[ThreadId, Strand]) -> None:
     """Logs are hostile: a thread may not be its own ancestor."""
-    for strand in strands.values():
-        seen, at = {strand.id}, strand.parent
-        while at is not None and at in strands:
-            if at in seen:
-                strand.parent, strand.call = None, None
+    settled = {MAIN}
+    for strand in sorted(strands.values(), key=lambda strand: strand.id):
+        way: dict[ThreadId, None] = {}
+        at: ThreadId | None = strand.id
+        while at is not None and at in strands and at not in settled:
+            if at in way:
+                strands[at].parent, strands[at].call, strands[at].joined_by = None, None, None
                 break
-            seen.add(at)
+            way[at] = None
             at = strands[at].parent
+        settled.update(way)
 
 
 def end_of(strand: Strand) -> tuple[ThreadEnd, Event | None]:

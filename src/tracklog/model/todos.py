@@ -10,6 +10,8 @@ from msgspec import Raw
 from tracklog.model.session import Call, Question, TodoList
 from tracklog.records.base import opened
 
+_LONGEST = 200  # entries of a list that is kept whole at each change
+
 
 def todo_lists(calls: Iterable[Call]) -> list[TodoList]:
     """Each state of the list, from TodoWrite, TaskCreate and TaskUpdate, and Codex's plan."""
@@ -17,10 +19,12 @@ def todo_lists(calls: Iterable[Call]) -> list[TodoList]:
     tasks: dict[str, tuple[str, str]] = {}  # by id: status and text
     for call in calls:
         items = _whole_list(call)
-        if items is None and _change(call, tasks):
-            items = list(tasks.values())
+        is_whole = True
+        if items is None and (changed := _change(call, tasks)) is not None:
+            is_whole = len(tasks) <= _LONGEST
+            items = list(tasks.values()) if is_whole else [tasks.get(changed, ("deleted", ""))]
         if items is not None:
-            found.append(TodoList(at=call.called_at, place=call.evidence[0], items=items))
+            found.append(TodoList(at=call.called_at, place=call.evidence[0], items=items, is_whole=is_whole))
     return found
 
 
@@ -38,20 +42,21 @@ def _item(item: dict[str, Any]) -> tuple[str, str]:
     return str(item.get("status") or ""), str(text)
 
 
-def _change(call: Call, tasks: dict[str, tuple[str, str]]) -> bool:
-    """Takes one creation or update in; whether anything changed."""
+def _change(call: Call, tasks: dict[str, tuple[str, str]]) -> str | None:
+    """Takes one creation or update in; the id of the task that changed."""
     arguments = call.arguments if call.name in ("TaskCreate", "TaskUpdate") else None
     if not isinstance(arguments, dict) or call.verdict != "ok":
-        return False
+        return None
     if call.name == "TaskCreate":
-        tasks[_created_id(call, len(tasks))] = ("pending", str(arguments.get("subject") or ""))
-        return True
+        id = _created_id(call, len(tasks))
+        tasks[id] = ("pending", str(arguments.get("subject") or ""))
+        return id
     id = str(arguments.get("taskId") or "")
     if arguments.get("status") == "deleted":
-        return tasks.pop(id, None) is not None
+        return id if tasks.pop(id, None) is not None else None
     status, text = tasks.get(id, ("", ""))
     tasks[id] = (str(arguments.get("status") or status), str(arguments.get("subject") or text))
-    return True
+    return id
 
 
 def _created_id(call: Call, n_known: int) -> str:

@@ -65,7 +65,10 @@ def read_session(
     on_bytes: OnBytes | None = None,
     with_text: bool = True,
 ) -> Session:
-    """The session that some files tell; `others` are those that may share history with it. Without text, words and results are kept only as far as verdicts need them."""
+    """The session that some files tell; `others` are those that may share history with it.
+
+    Without text, words and results are kept only as far as verdicts need them.
+    """
     folds = list(folds_of(session, on_bytes=on_bytes, with_text=with_text))
     others = list(others)
     shares = bool(others) or any(HistoryInherited in fold.facts for fold in folds)
@@ -95,6 +98,10 @@ def folds_of(
 
 def events_of(file: LogFile, on_bytes: OnBytes | None = None) -> Iterator[list[Event]]:
     """What each piece of a log tells, in order."""
+    return (events for _, events in _told_by(file, on_bytes))
+
+
+def _told_by(file: LogFile, on_bytes: OnBytes | None) -> Iterator[tuple[bytes, list[Event]]]:
     translator: Translator = (claude_code if file.agent == "claude" else codex).Translator(str(file.path))
     line = 0
     try:
@@ -102,9 +109,10 @@ def events_of(file: LogFile, on_bytes: OnBytes | None = None) -> Iterator[list[E
             line = piece.line
             if on_bytes is not None:
                 on_bytes(piece.length)
-            yield translator.translate(piece)
+            yield piece.raw, translator.translate(piece)
     except NotReadable as error:
-        yield [StrangeSeen(place=Place(str(file.path), line + 1), kind="not readable", problem=str(error))]
+        place = Place(str(file.path), line + 1)
+        yield b"", [StrangeSeen(place=place, kind="not readable", problem=str(error))]
 
 
 def _main_fold(
@@ -124,18 +132,16 @@ def _in_one(
     session: SessionFiles, mains: list[LogFile], on_bytes: OnBytes | None
 ) -> Iterator[Iterable[Event]]:
     """The events of several logs of one thread, the oldest first; a record that was there before is left out."""
-    told = [(file, [event for events in events_of(file, on_bytes) for event in events]) for file in mains]
-    told.sort(key=lambda one: (min((e.at for e in one[1] if e.at), default=""), str(one[0].path)))
-    seen: dict[NodeId, str] = {}
-    for n, (_, events) in enumerate(told):
+    told = [(file, list(_told_by(file, on_bytes))) for file in mains]
+    told.sort(
+        key=lambda one: (min((e.at for _, es in one[1] for e in es if e.at), default=""), str(one[0].path))
+    )
+    seen: set[NodeId | bytes] = set()
+    for n, (_, lines) in enumerate(told):
         if n and session.agent == "codex":
-            yield _rolled_back(events, told[n - 1][0])
-        yield [event for event in events if _is_new(event, seen)]
-
-
-def _is_new(event: Event, seen: dict[NodeId, str]) -> bool:
-    path = event.place.path
-    return event.node is None or seen.setdefault(event.node, path) == path
+            yield _rolled_back([event for _, events in lines for event in events], told[n - 1][0])
+        yield [event for raw, events in lines for event in events if (event.node or raw) not in seen]
+        seen |= {event.node or raw for raw, events in lines for event in events}
 
 
 def _rolled_back(events: list[Event], before: LogFile) -> list[Event]:

@@ -147,7 +147,7 @@ SENT_BEHIND = Scenario(
 
 LEFT_RUNNING = Scenario(
     name="sitting_left_running",
-    since="2.1.300",  # 2.1.197 does not ask, and does not leave
+    since="2.1.150",
     env=ALL_TOOLS,
     steps=(
         Sitting(
@@ -156,7 +156,9 @@ LEFT_RUNNING = Scenario(
                 Typed("please start a server"),
                 Seen("It serves"),
                 Pressed(("C-c",)),
-                Pressed(("C-c", "Enter")),  # the client asks once more
+                Pressed(("C-c",)),
+                Seen("Background work is running"),
+                Pressed(("Enter",)),
             )
         ),
     ),

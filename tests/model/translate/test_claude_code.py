@@ -24,6 +24,7 @@ from tracklog.model.events import (
     ThreadDescribed,
     TurnEnded,
 )
+from tracklog.model.ids import CallId, NodeId, ThreadId
 from tracklog.model.translate.claude_code import SILENT, TABLE
 from tracklog.records.base import Blank, Broken, Unknown
 from tracklog.records.claude_code import JOURNAL_READER, META_READER, side_files
@@ -51,6 +52,10 @@ def members(union: Any) -> set[type[Any]]:
     return {union}
 
 
+def by_name(kinds: set[type[Any]]) -> list[type[Any]]:
+    return sorted(kinds, key=lambda kind: str(kind.__name__))
+
+
 LINES = members(AnyLine) | set(SUBTYPES.values()) | {SystemText} | members(Journal) | {side_files.AgentMeta}
 PARTS = members(AnyAttachment) | members(AnyProgress)
 SIDE_FILES = {
@@ -60,7 +65,7 @@ SIDE_FILES = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(LINES - BY_THEIR_PART, key=lambda kind: kind.__name__))
+@pytest.mark.parametrize("kind", by_name(LINES - BY_THEIR_PART))
 def test_each_kind_of_line_is_in_the_table_or_silent_or_on_the_tree(kind: type[Any]) -> None:
     assert (kind in TABLE) + (kind in SILENT) + (issubclass(kind, Envelope) and kind not in TABLE) == 1
 
@@ -84,7 +89,7 @@ def test_each_side_file_is_read_silent_or_not_of_one_session() -> None:
     assert SIDE_FILES - set(TABLE) - set(SILENT) - bases == NOT_OF_A_SESSION
 
 
-@pytest.mark.parametrize("kind", sorted(PARTS - set(TABLE), key=lambda kind: kind.__name__))
+@pytest.mark.parametrize("kind", by_name(PARTS - set(TABLE)))
 def test_an_attachment_or_progress_without_a_meaning_holds_its_place(kind: type[Any]) -> None:
     name = str(kind.__struct_config__.tag)
     part = {"type": name}
@@ -113,7 +118,12 @@ def test_an_unknown_line_keeps_its_place_on_the_tree_and_is_a_problem() -> None:
     line = record("from-the-future", "x", "p")
     assert said(line) == [
         StrangeSeen(
-            place=HERE, node="x", parent="p", is_aside=True, kind="from-the-future", problem="unknown type"
+            place=HERE,
+            node=NodeId("x"),
+            parent=NodeId("p"),
+            is_aside=True,
+            kind="from-the-future",
+            problem="unknown type",
         )
     ]
 
@@ -161,7 +171,7 @@ NOTES: list[tuple[Line, list[Any]]] = [
     ({"type": "agent-name", "agentName": "A"}, [SessionTitled(place=HERE, title="A", source="name")]),
     (
         {"type": "summary", "summary": "A", "leafUuid": "x"},
-        [SessionTitled(place=HERE, title="A", source="summary", leaf="x")],  # type: ignore[arg-type]
+        [SessionTitled(place=HERE, title="A", source="summary", leaf=NodeId("x"))],
     ),
     ({"type": "mode", "mode": "coordinator"}, [ModeChanged(place=HERE, what="mode", value="coordinator")]),
     (
@@ -171,13 +181,13 @@ NOTES: list[tuple[Line, list[Any]]] = [
     (
         {"type": "last-prompt", "lastPrompt": "go", "leafUuid": "x"},
         [
-            LeafMarked(place=HERE, leaf="x", prompt="go"),  # type: ignore[arg-type]
+            LeafMarked(place=HERE, leaf=NodeId("x"), prompt="go"),
             SessionTitled(place=HERE, title="go", source="last_prompt"),
         ],
     ),
     (
         {"type": "last-prompt", "leafUuid": ZEROS, "explicit": True},
-        [LeafMarked(place=HERE, leaf=ZEROS, explicit=True)],  # type: ignore[arg-type]
+        [LeafMarked(place=HERE, leaf=NodeId(ZEROS), explicit=True)],
     ),
     (
         {"type": "pr-link", "prNumber": 7, "prUrl": "https://x/7"},
@@ -206,7 +216,7 @@ NOTES: list[tuple[Line, list[Any]]] = [
     ),
     (
         {"type": "fork-context-ref", "agentId": "a1"},
-        [ThreadDescribed(place=HERE, thread="a1", is_fork=True)],  # type: ignore[arg-type]
+        [ThreadDescribed(place=HERE, thread=ThreadId("a1"), is_fork=True)],
     ),
     (
         {"type": "queue-operation", "operation": "remove", "reason": "absorbed_mid_turn", "content": "also"},
@@ -262,8 +272,8 @@ def test_the_meta_file_names_the_call_and_the_kind_of_agent() -> None:
     assert told(meta, path="agent-a1.meta.json", reader=META_READER) == [
         ThreadDescribed(
             place=Place("agent-a1.meta.json", 1),
-            parent_thread="a0",  # type: ignore[arg-type]
-            parent_call="c1",  # type: ignore[arg-type]
+            parent_thread=ThreadId("a0"),
+            parent_call=CallId("c1"),
             type="Explore",
             description="look around",
             depth=2,

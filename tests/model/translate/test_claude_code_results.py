@@ -34,7 +34,7 @@ WORDS = [
     (REJECTED, ("rejected", "rejected or interrupted")),
     (
         "The user doesn't want to take this action right now. STOP what you are doing and wait for the user.",
-        ("denied", "cancelled at the prompt"),
+        ("cancelled", "cancelled with the call beside it"),
     ),
     (STOPPED, ("interrupted", "interrupted")),
     (f"Exit code 137\n{STOPPED}\nsome output", ("interrupted", "interrupted")),

@@ -29,7 +29,7 @@ _WORDS: tuple[tuple[str, Said, str], ...] = (
         ("session ended before its result", "outcome_unknown", r"\[Tool call interrupted: the session ended"),
         ("rejected, with the person's words", "denied", re.escape(REJECTED) + r"[^\0]*?the user said:"),
         ("rejected or interrupted", "rejected", re.escape(REJECTED)),
-        ("cancelled at the prompt", "denied", r"The user doesn't want to take this action right now"),
+        ("cancelled with the call beside it", "cancelled", r"The user doesn't want to take this action right now"),
         ("interrupted", "interrupted", r"(?:Exit code \d+\n)?\[Request interrupted by user"),
         ("a parallel call failed", "sibling_error", r"(?:<tool_use_error>)?Sibling tool call errored"),
         ("a parallel call failed", "sibling_error", r"(?:<tool_use_error>)?Cancelled: parallel tool call"),

@@ -240,3 +240,4 @@ class UserLine(Envelope, tag="user", tag_field="type", kw_only=True):
     classifier_meta_lines: Raw = Raw()
     plan_content: str | None = None
     sandboxed: bool | None = None
+    turn_attribution_key: str | None = None
