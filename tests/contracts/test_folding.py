@@ -208,7 +208,7 @@ def test_the_same_tangled_log_as_that_of_a_subagent_never_raises(lines: list[Lin
 
 @often
 @given(lines=tangled())
-def test_a_tangle_of_inline_sidechains_never_raises(lines: list[Line]) -> None:
+def test_in_a_tangle_of_inline_sidechains_each_call_is_told_once(lines: list[Line]) -> None:
     sides = [
         {**line, "isSidechain": True} if line.get("uuid", "n0")[-1] in "13579" else line for line in lines
     ]

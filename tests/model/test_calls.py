@@ -501,6 +501,12 @@ def test_a_notice_ends_the_call_that_it_names() -> None:
     )  # fmt: skip
 
 
+def test_work_that_was_told_of_twice_ended_at_the_last_word() -> None:
+    start = back("Command running in background with ID: b1", toolUseResult={"backgroundTaskId": "b1"})
+    words = [user(f"n{n}", "r", notice("b1", "completed"), timestamp=at(n)) for n in (7, 9)]
+    assert only_call(ASK, CALL, start, *words).ended_at == at(9)
+
+
 def test_a_call_on_a_branch_that_was_left_keeps_the_verdict_of_its_result() -> None:
     again = [user("v", None, "go another way"), reply("b", "v", "m2", "done")]
     call = only_call(ASK, CALL, back(), *again)
@@ -567,3 +573,13 @@ def test_killed_by_the_client_s_note_but_an_error_by_its_own_words_is_an_error()
     call = call_of(back("exec_command failed", is_error=True))
     call.reports = [CallReported(place=Place(LOG, 9), call=CallId("c1"), end="killed", what="command")]
     assert whole(call)[0] == "error"
+
+
+def test_an_id_that_comes_again_in_another_request_is_another_call_with_its_own_result() -> None:
+    again = reply("b", "r", "m2", use("c1", command="rm"))
+    failed = result("s", "b", "c1", "Exit code 2", is_error=True)
+    made = session(ASK, CALL, back(), again, failed).calls
+    assert [(call.id, call.arguments["command"], call.verdict) for call in made] == [
+        ("c1", "ls", "ok"),
+        ("c1:4:1", "rm", "error"),
+    ]

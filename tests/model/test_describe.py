@@ -114,11 +114,12 @@ def test_the_models_of_a_session_are_those_that_answered() -> None:
 def test_permission_modes_are_told_by_notes_and_by_prompts() -> None:
     made = session(
         user("u", None, "go", permissionMode="default"),
-        {"type": "permission-mode", "permissionMode": "plan"},
+        {"type": "permission-mode", "permissionMode": "bypassPermissions"},
+        {"type": "mode", "mode": "coordinator"},
         user("v", "u", "on", permissionMode="plan"),
         user("w", "v", "on", permissionMode="acceptEdits"),
     )
-    assert made.permission_modes == ["default", "plan", "acceptEdits"]
+    assert made.permission_modes == ["default", "bypassPermissions", "plan", "acceptEdits"]
 
 
 def test_a_compaction_is_told_with_its_summary() -> None:

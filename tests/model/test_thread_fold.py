@@ -129,6 +129,16 @@ def test_a_whole_chain_written_before_its_root_joins_its_turn() -> None:
     ) == [("go", ["m3", "m2", "m1", "m0"], ["c1"])]
 
 
+def test_what_joins_a_turn_later_brings_its_end_and_its_interruption_along() -> None:
+    [turn] = session(
+        user("u", None, "go", timestamp=at(1)),
+        reply("a", "u", "m1", "x", timestamp=at(2)),
+        user("i", "b", STOPPED, timestamp=at(9)),
+        reply("b", "a", "m2", "y", timestamp=at(3)),
+    ).turns
+    assert (turn.is_interrupted, turn.ended_at) == (True, at(9))
+
+
 def test_an_orphan_belongs_to_the_turn_that_was_open() -> None:
     assert turns(
         GO,

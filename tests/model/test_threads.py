@@ -312,6 +312,11 @@ def test_how_a_thread_ended_is_told_by_its_log_and_by_its_call(
     assert (only(made).state, call.verdict, call.outcome, call.spawned) == (state, verdict, outcome, "a1")
 
 
+def test_a_main_thread_that_was_interrupted_has_ended() -> None:
+    assert session(GO, user("i", "u", STOPPED)).main.state == "ended"
+    assert session(GO).main.state == "unknown"
+
+
 def test_a_thread_in_a_living_session_is_running() -> None:
     assert only(session(GO, spawn(), LAUNCHED, agent("a1", CUT), is_alive=True)).state == "running"
 
@@ -356,3 +361,15 @@ def test_a_broken_line_in_a_journal_is_a_problem_and_nothing_more() -> None:
     assert [problem.place.path for problem in beside.problems] == ["a/journal.jsonl"]
     assert (beside.active_nodes, beside.branches) == (alone.active_nodes, alone.branches)
     assert beside.main == alone.main
+
+
+def test_a_call_that_a_fork_of_the_conversation_copied_is_one_call_of_the_main_thread() -> None:
+    copied = reply("a1-b", "a1-u", "m-c1", use("c1", "Agent", prompt="look"))
+    made = session(GO, spawn(), agent("a1", copied, result("a1-r", "a1-b", "c1", "done")))
+    assert [(call.id, call.thread, call.verdict) for call in made.calls] == [("c1", "main", "ok")]
+
+
+def test_the_same_id_in_another_request_of_another_thread_is_another_call() -> None:
+    again = reply("a1-b", "a1-u", "other", use("c1", command="ls"))
+    made = session(GO, spawn(), BACK, agent("a1", again))
+    assert [(call.id, call.thread) for call in made.calls] == [("c1", "main"), ("c1@a1", "a1")]

@@ -201,6 +201,24 @@ def test_notes_that_stand_in_both_copies_are_told_once(tmp_path: Path) -> None:
     assert [note.value for note in both_roots(tmp_path).notes] == ["enqueue"]
 
 
+def test_a_fork_knows_what_it_copied_and_the_original_its_fork(tmp_path: Path) -> None:
+    copies = [named(line, TWO) for line in MAIN]
+    later = [
+        named(user("v", "b", "next", timestamp=at(20)), TWO),
+        named(reply("c", "v", "m3", use("c3")), TWO),
+    ]
+    plant(tmp_path, f"{PROJECT}/{ONE}.jsonl", content=text(MAIN))
+    plant(tmp_path, f"{PROJECT}/{TWO}.jsonl", content=text([*copies, *later]))
+    fork, original = read(tmp_path / PROJECT / f"{TWO}.jsonl"), read(tmp_path / PROJECT / f"{ONE}.jsonl")
+    assert (fork.forked_from, fork.forks, original.forked_from, original.forks) == (ONE, [], None, [TWO])
+    assert [(first.line, last.line) for first, last in fork.inherited] == [(1, 4)]
+    assert [(turn.prompt, turn.is_inherited) for turn in fork.turns] == [("go", True), ("next", False)]
+    assert [(call.id, call.is_inherited) for call in fork.calls] == [("c1", True), ("c3", False)]
+    assert [(call.id, call.is_inherited, call.inherited_by) for call in original.calls] == [
+        ("c1", False, [TWO])
+    ]
+
+
 def test_the_caller_says_the_time_and_whether_the_process_lives(tmp_path: Path) -> None:
     plant(tmp_path, f"{PROJECT}/{ONE}.jsonl", content=text(MAIN[:2]))
     [files] = group(find_at(tmp_path / ".claude"))

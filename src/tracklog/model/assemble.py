@@ -98,7 +98,7 @@ def _is_fresh(folds: Iterable[FileFold], now: datetime | None) -> bool:
     if last is None or now is None:
         return False
     try:
-        return now - datetime.fromisoformat(last) <= _FRESH
+        return abs(now - datetime.fromisoformat(last)) <= _FRESH  # a time far in the future tells nothing
     except (ValueError, TypeError):
         return False
 
@@ -128,11 +128,12 @@ class _Work:
         if MAIN not in self.strands:
             mute = [fold for fold in self.folds if fold.thread == MAIN][:1] or [FileFold("")]
             self.strands[MAIN] = Strand(mute[0].of(MAIN), [fold.path for fold in mute if fold.path])
-        calls = {id: call for strand in self.strands.values() for id, call in strand.fold.calls.items()}
+        calls = {id: call for strand in self.strands.values() for id, call in strand.calls.items()}
         self._take_strays(calls)
         self.tasks = Tasks(self.folds, calls)
         join(self.strands, self.tasks)
-        self.spawned = {strand.call: strand for strand in self.strands.values() if strand.call is not None}
+        by_age = sorted(self.strands.values(), key=lambda strand: (_began(strand), strand.id), reverse=True)
+        self.spawned = {strand.call: strand for strand in by_age if strand.call is not None}
         mains = [fold for fold in self.folds if fold.path in self.strands[MAIN].paths]
         self.graph = max((fold.graph for fold in mains), key=lambda graph: len(graph.nodes), default=Graph())
         self.left = self.graph.abandoned()
@@ -167,7 +168,7 @@ class _Work:
     def thread(self, strand: Strand) -> Thread:
         """A thread with its turns, requests and calls."""
         turns, numbers = numbered(*strand.fold.settled())
-        calls = [self._call(strand, facts, numbers) for facts in strand.fold.calls.values()]
+        calls = [self._call(strand, facts, numbers) for facts in strand.calls.values()]
         requests = [self._request(strand, facts, numbers) for facts in strand.fold.requests.values()]
         texts = {request.id: request.text for request in requests}
         return Thread(
@@ -194,9 +195,9 @@ class _Work:
         """What the spawning call says of the agent."""
         if strand.call is None or strand.parent is None:
             return None
-        arguments = opened(self.strands[strand.parent].fold.calls[strand.call].called.input)
-        said = [arguments[key] for key in keys if key in arguments] if isinstance(arguments, dict) else []
-        return str(said[0]) if said else None
+        arguments = opened(self.strands[strand.parent].calls[strand.call].called.input)
+        said = [arguments.get(key) for key in keys] if isinstance(arguments, dict) else []
+        return next((one for one in said if isinstance(one, str)), None)
 
     def _call(self, strand: Strand, facts: CallFacts, numbers: Numbers) -> Call:
         late = self.late.get(facts.called.call)
@@ -272,7 +273,7 @@ class _Work:
         if strand.call is None or strand.parent is None:
             return True
         parent = self.strands[strand.parent]
-        call = parent.fold.calls[strand.call]
+        call = parent.calls[strand.call]
         return self._is_on_active_branch(parent, call.called.node, call.turn)
 
     def _is_stopped(self, strand: Strand) -> bool:
@@ -301,7 +302,7 @@ class _Work:
 
     def strays(self) -> Iterator[Stray]:
         """Results whose call stands in none of the session's logs."""
-        known = {id for strand in self.strands.values() for id in strand.fold.calls}
+        known = {id for strand in self.strands.values() for id in strand.calls}
         for thread in self._all_threads():
             for id, events in thread.strays.items():
                 for event in events:
@@ -312,7 +313,7 @@ class _Work:
 
     def other_hooks(self) -> Iterator[HookRan]:
         """Hooks that belong to no call."""
-        known = {id for strand in self.strands.values() for id in strand.fold.calls}
+        known = {id for strand in self.strands.values() for id in strand.calls}
         for fold in self.folds:
             for event in fold.facts.get(HookRan, []):
                 if isinstance(event, HookRan) and event.call not in known:
@@ -324,7 +325,7 @@ def _is_beside_interrupted(facts: CallFacts, strand: Strand) -> bool:
     request = strand.fold.requests.get(facts.request) if facts.request else None
     if request is None or not any(result.said == "cancelled" for result in facts.results):
         return False
-    beside = (strand.fold.calls[id] for id in request.calls)
+    beside = (strand.calls[id] for id in request.calls if id in strand.calls)
     return any(result.said == "interrupted" for call in beside for result in call.results)
 
 

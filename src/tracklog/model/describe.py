@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from tracklog.model.events import (
@@ -23,7 +23,7 @@ from tracklog.model.events import (
     TurnInterrupted,
 )
 from tracklog.model.fold import FileFold
-from tracklog.model.ids import MAIN
+from tracklog.model.ids import MAIN, NodeId
 from tracklog.model.session import Compaction, Failure, Note, Problem, Session
 
 _LONGEST_TITLE = 200
@@ -97,7 +97,8 @@ def _distinct(values: Iterable[str | None]) -> list[str]:
 
 
 def _note(session: Session, folds: list[FileFold]) -> None:
-    session.compactions = [_compaction(event, folds) for event in _all(folds, ContextCompacted)]
+    summaries = {text.parent: text.text for text in _all(folds, TextInjected) if text.why == "summary"}
+    session.compactions = [_compaction(event, summaries) for event in _all(folds, ContextCompacted)]
     session.retracted = [node for event in _all(folds, MessagesRetracted) for node in event.nodes]
     session.failures = [
         Failure(
@@ -123,9 +124,7 @@ def _note(session: Session, folds: list[FileFold]) -> None:
     ]
 
 
-def _compaction(event: ContextCompacted, folds: Iterable[FileFold]) -> Compaction:
-    summaries = (text for text in _all(folds, TextInjected) if text.why == "summary")
-    summary = event.summary or next((text.text for text in summaries if text.parent == event.node), "")
+def _compaction(event: ContextCompacted, summaries: Mapping[NodeId | None, str]) -> Compaction:
     return Compaction(
         place=event.place,
         at=event.at,
@@ -134,7 +133,7 @@ def _compaction(event: ContextCompacted, folds: Iterable[FileFold]) -> Compactio
         tokens_after=event.tokens_after,
         took_ms=event.took_ms,
         kept=list(event.kept),
-        summary=summary,
+        summary=event.summary or summaries.get(event.node, ""),
     )
 
 

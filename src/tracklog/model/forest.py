@@ -64,6 +64,9 @@ class Forest:
             for id, node in nodes.items()
         }
         self.boundaries: set[NodeId] = set()
+        self._steps_left = 20 * len(
+            nodes
+        )  # to walk what compactions kept: a hostile log may claim all, each time
         self._sew(list(seams))
         self.cut: set[NodeId] = set()
         self._open_circles()
@@ -135,7 +138,8 @@ class Forest:
     def _segment(self, head: NodeId, tail: NodeId) -> set[NodeId] | None:
         found: set[NodeId] = set()
         at: NodeId | None = tail
-        while at is not None and at not in found:
+        while at is not None and at not in found and self._steps_left > 0:
+            self._steps_left -= 1
             found.add(at)
             if at == head:
                 return found

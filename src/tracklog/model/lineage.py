@@ -184,7 +184,8 @@ def _behind_meta(runs: list[Run], last_line: int, source: SessionId | None) -> l
     """The runs, stretched to all lines between the first one and the last copied one."""
     if last_line < _BEHIND_META:
         return []
-    runs = list(runs) or [Run(_BEHIND_META, last_line, source)]
+    behind = [run for run in runs if run.last_line >= _BEHIND_META]
+    runs = behind or [Run(_BEHIND_META, last_line, source)]
     runs[0] = Run(_BEHIND_META, runs[0].last_line, runs[0].writer)
     runs[-1] = Run(runs[-1].first_line, last_line, runs[-1].writer)
     return runs

@@ -54,8 +54,11 @@ class ThreadFold:
             RequestId | None, list[CallFacts]
         ] = {}  # answered calls, by the request that asked
         self._n_made_ids = 0
+        self._latest: dict[CallId, CallId] = {}  # of an id that came again, the name of the newest call
         self._rejected: list[CallFacts] = []
-        self._open: dict[CallId, CallFacts] = {}
+        self._open: dict[
+            RequestId | None, dict[CallId, CallFacts]
+        ] = {}  # calls without a result, by their request
 
     def add(self, event: Event) -> None:
         """Takes one event in."""
@@ -189,31 +192,33 @@ class ThreadFold:
             self._rejected.clear()
 
     def _called(self, event: ToolCalled, turn: TurnFacts | None) -> None:
-        if not event.call:
-            event.call = self._made_id(event)
-        id = event.call
-        if id in self.calls:
-            return  # a copy of the same wish
         request = event.request or (self.last_reply.request if self.last_reply else None)
+        known = self.calls.get(self._latest.get(event.call, event.call))
+        if event.call and known is not None:
+            if request is None or known.request is None or known.request == request:
+                return  # a copy of the same wish
+            self._latest[event.call] = self._made_id(event)  # gateways give ids that come again
+        event.call = self._latest.get(event.call, event.call) or self._made_id(event)
+        id = event.call
         call = self.calls[id] = CallFacts(event, turn, request)
         if turn is not None:
             turn.calls.append(id)
         if request in self.requests:
             self.requests[request].calls.append(id)
-        self._open[id] = call
+        self._open.setdefault(request, {})[id] = call
         for early in self.strays.pop(id, []):
             self._take(call, early)
 
     def _made_id(self, event: ToolCalled) -> CallId:
-        """A name for a call that the log gives none."""
+        """A name for a call that the log gives none, or one that is taken."""
         self._n_made_ids += 1
-        return CallId(f"{event.place.path}:{event.place.line}:{self._n_made_ids}")
+        return CallId(f"{event.call or event.place.path}:{event.place.line}:{self._n_made_ids}")
 
     def _returned(self, event: ToolReturned) -> None:
         if event.call is None:
             self.nameless.append(event)
         elif event.call in self.calls:
-            self._take(self.calls[event.call], event)
+            self._take(self.calls[self._latest.get(event.call, event.call)], event)
         else:
             self.strays.setdefault(event.call, []).append(event)
 
@@ -228,7 +233,7 @@ class ThreadFold:
             if event.node is not None:
                 call.answered_in.add(event.node)
             call.results.append(event)
-            self._open.pop(call.called.call, None)
+            self._close(call)
             self._unread.setdefault(call.request, []).append(call)
             if event.said == "rejected":
                 self._rejected.append(call)
@@ -279,8 +284,14 @@ class ThreadFold:
             turn.left_by = event
             n_left += 1
 
+    def _close(self, call: CallFacts) -> None:
+        beside = self._open.get(call.request, {})
+        beside.pop(call.called.call, None)
+        if not beside:
+            self._open.pop(call.request, None)
+
     def _pass_by(self, event: Event, but: RequestId | None = None) -> None:
         """Notes at the calls without a result that the conversation went on; each call is asked once."""
-        passed = [id for id, call in self._open.items() if call.request is None or call.request != but]
-        for id in passed:
-            self._open.pop(id).passed_by = event
+        for request in [request for request in self._open if request is None or request != but]:
+            for call in self._open.pop(request).values():
+                call.passed_by = event

@@ -11,8 +11,10 @@ Rules of this room
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import structs
 
 from tracklog.model.calls import ThreadEnd
 from tracklog.model.events import (
@@ -29,7 +31,7 @@ from tracklog.model.tasks import Tasks
 from tracklog.model.thread_fold import ThreadFold
 from tracklog.records.base import opened
 
-SPAWNERS = ("Task", "Agent", "spawn_agent", "Workflow", "Skill")
+SPAWNERS = ("Task", "Agent", "spawn_agent", "Workflow", "Skill", "SendMessage", "SlashCommand")
 _FINAL = ("end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded")
 
 
@@ -39,6 +41,7 @@ class Strand:
 
     fold: ThreadFold
     paths: list[str]
+    calls: dict[CallId, CallFacts] = field(default_factory=dict)  # its own: see `_own_calls`
     described: list[ThreadDescribed] = field(default_factory=list)
     is_inline: bool = False
     parent: ThreadId | None = None
@@ -85,7 +88,28 @@ def strands_of(folds: Iterable[FileFold]) -> dict[ThreadId, Strand]:
     for id, events in described.items():
         if id in found:
             found[id].described = sorted(events, key=lambda event: event.place)
+    _own_calls(found)
     return found
+
+
+def _own_calls(strands: Mapping[ThreadId, Strand]) -> None:
+    """Gives each call to one thread.
+
+    A fork of the conversation copies calls of its parent: the same id in the same request is the same call. Gateways
+    give ids that come again: the same id in another request is another call, and gets its thread's name behind it.
+    """
+    owners: dict[CallId, Strand] = {}
+    for strand in sorted(strands.values(), key=lambda strand: (strand.id != MAIN, _first_at(strand))):
+        for id, call in strand.fold.calls.items():
+            owner = owners.setdefault(id, strand)
+            known = owner.calls.setdefault(id, call) if owner is strand else owner.calls[id]
+            if owner is strand:
+                continue
+            if call.request is None or call.request != known.request:
+                renamed = CallId(f"{id}@{strand.id}")
+                strand.calls[renamed] = replace(call, called=structs.replace(call.called, call=renamed))
+            elif not known.results:
+                owner.calls[id] = replace(known, results=call.results)
 
 
 def _described(fold: FileFold) -> Iterator[ThreadDescribed]:
@@ -112,7 +136,7 @@ def _fullness(strand: Strand) -> tuple[int, int, int, list[str]]:
 
 def join(strands: Mapping[ThreadId, Strand], tasks: Tasks) -> None:
     """Finds for each thread the call that spawned it."""
-    calls = {id: (strand.id, call) for strand in strands.values() for id, call in strand.fold.calls.items()}
+    calls = {id: (strand.id, call) for strand in strands.values() for id, call in strand.calls.items()}
     by_agent = _calls_by_agent(strands, tasks)
     for strand in strands.values():
         if strand.id != MAIN:
@@ -140,12 +164,12 @@ def _calls_by_agent(strands: Mapping[ThreadId, Strand], tasks: Tasks) -> dict[Th
     for task, id in tasks.call_of.items():
         found[ThreadId(task)] = ("a notice names both", id)
     for strand in strands.values():
-        for id, call in strand.fold.calls.items():
+        for id, call in strand.calls.items():
             for event in (call.first_progress, call.last_progress):
                 if event is not None and event.agent is not None:
                     found[event.agent] = ("progress of the call names it", id)
     for strand in strands.values():
-        for id, call in strand.fold.calls.items():
+        for id, call in strand.calls.items():
             for result in call.results:
                 if result.agent is not None and call.called.name in SPAWNERS:
                     found[result.agent] = ("the call's result names it", id)
@@ -158,7 +182,8 @@ def _join_stated(
     by_agent: Mapping[ThreadId, tuple[str, CallId]],
 ) -> None:
     named = strand.said("parent_call")
-    joined_by, call = ("it names the call", named) if named in calls else by_agent.get(strand.id, ("", None))
+    is_spawner = named in calls and calls[named][1].called.name in SPAWNERS
+    joined_by, call = ("it names the call", named) if is_spawner else by_agent.get(strand.id, ("", None))
     if call is None:
         call = _workflow_call(strand, calls)
         joined_by = "the workflow's run holds it"
@@ -188,13 +213,18 @@ def _join_inferred(
     ]
     free = {id: wish for _, id, wish in sorted(spawning, key=lambda one: one[0]) if isinstance(wish, dict)}
     for key, of in (("prompt", "prompt"), ("message", "prompt"), ("description", "description")):
+        fitting: dict[str, list[CallId]] = {}
+        for id, wish in reversed(free.items()):
+            if isinstance(wish.get(key), str):
+                fitting.setdefault(wish[key], []).append(id)
         for strand in sorted(strands, key=_first_at):
             said = strand.prompt if of == "prompt" else strand.said("description")
-            match = next((id for id, wish in free.items() if said and wish.get(key) == said), None)
-            if strand.call is None and match is not None and calls[match][0] != strand.id:
-                strand.parent, strand.call, strand.sureness = calls[match][0], match, "inferred"
-                strand.joined_by = f"the same {key}"
-                del free[match]
+            if strand.call is None and said and fitting.get(said):
+                match = fitting[said].pop()
+                if calls[match][0] != strand.id:
+                    strand.parent, strand.call, strand.sureness = calls[match][0], match, "inferred"
+                    strand.joined_by = f"the same {key}"
+                    del free[match]
 
 
 def _first_at(strand: Strand) -> tuple[str, list[str], str]:

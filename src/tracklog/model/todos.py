@@ -81,14 +81,17 @@ def _asked(call: Call) -> list[Question]:
         Question(
             call=call.id,
             question=str(one.get("question") or ""),
-            options=[
-                str(option.get("label")) for option in one.get("options") or [] if isinstance(option, dict)
-            ],
+            options=_labels(one.get("options")),
             answer=_answer(answers, one),
         )
         for one in (asked if isinstance(asked, list) else [])
         if isinstance(one, dict)
     ]
+
+
+def _labels(options: Any) -> list[str]:
+    listed = options if isinstance(options, list) else []
+    return [str(option.get("label")) for option in listed if isinstance(option, dict)]
 
 
 def _answers(call: Call) -> dict[str, Any]:

@@ -258,7 +258,7 @@ class Ways:
     def _left_at(
         self, fork: NodeId, children: list[NodeId], onward: NodeId | None, *, is_living: bool
     ) -> Iterator[tuple[NodeId, NodeId, NodeId | None]]:
-        ways = [child for child in children if self._is_way(child)]
+        ways = dict.fromkeys(child for child in children if self._is_way(child))
         kept = onward if is_living else max(ways, key=lambda way: self._below[way].last, default=None)
         for child in children:
             if child != kept and (child in ways or self._is_dropped(child, fork, kept)):

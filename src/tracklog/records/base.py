@@ -109,7 +109,7 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     def at(self) -> str | None:
         """When it was written, in UTC; None where the log says no time that can be one."""
         said = self.record.at
-        return said if said is None or _IN_UTC.fullmatch(said) else _as_utc(said)
+        return said if said is None or (_IN_UTC.fullmatch(said) and _is_date(said)) else _as_utc(said)
 
     @property
     def why(self) -> str | None:
@@ -120,6 +120,14 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
 def tag_of(struct: type[msgspec.Struct]) -> str:
     """The tag by which the log names this struct, or the class's name where it has none."""
     return str(struct.__struct_config__.tag or struct.__name__)
+
+
+def _is_date(said: str) -> bool:
+    try:
+        datetime.fromisoformat(said[:19])
+    except ValueError:
+        return False
+    return True
 
 
 def _as_utc(said: str) -> str | None:

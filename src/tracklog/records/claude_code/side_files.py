@@ -7,10 +7,10 @@ from tracklog.records.claude_code.envelope import CamelRecord
 from tracklog.records.claude_code.messages import Usage
 
 
-class AgentMeta(CamelRecord, kw_only=True):
+class AgentMeta(CamelRecord):
     """`agent-<id>.meta.json`: what a subagent is and which call spawned it."""
 
-    agent_type: str
+    agent_type: str | None = None
     description: str | None = None
     tool_use_id: str | None = None
     parent_agent_id: str | None = None

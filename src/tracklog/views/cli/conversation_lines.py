@@ -26,7 +26,7 @@ from tracklog.views.cli.wrapping import cut, wrapped
 _LEAST = 30  # columns that text keeps on the narrowest terminal
 _LONGEST_REASON = 300
 _SEARCHED = 100_000  # letters of an error that are looked at
-_SHOWN_NOTES = {"slash": "command /{}", "shell": "shell: {}"}  # by what they are; other notes stay out
+_SHOWN_NOTES = {"slash": "command {}", "shell": "shell: {}"}  # by what they are; other notes stay out
 
 
 class Paper(NamedTuple):
