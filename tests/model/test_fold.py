@@ -38,12 +38,6 @@ def test_a_sidechain_in_the_main_log_is_found_by_its_parents_and_is_not_on_the_m
     assert list(fold.graph.nodes) == ["u", "a"]
 
 
-def test_a_sidechain_record_written_again_stays_in_its_thread() -> None:
-    early = reply("y", "x", "m2", use("c2"), isSidechain=True)
-    fold = folded(GO, early, user("x", None, "work", isSidechain=True), early)
-    assert [id for id, thread in fold.threads.items() if "c2" in thread.calls] == ["y"]
-
-
 def test_a_sidechain_that_names_its_agent_is_that_agent_s() -> None:
     fold = folded(GO, user("x", None, "work", isSidechain=True, agentId="a1"))
     assert set(fold.threads) == {"main", "a1"}

@@ -282,6 +282,34 @@ def test_a_copy_of_an_agent_s_log_that_was_cut_short_does_not_win() -> None:
         assert only(made).paths == ["a/agent-a1.jsonl", "b/agent-a1.jsonl"]
 
 
+def test_a_sidechain_record_written_again_behind_its_parent_is_one_call() -> None:
+    early = inline("y", "x", reply("", None, "m9", use("c9")))
+    made = session(GO, early, inline("x", None, user("", None, "work")), early)
+    assert [call.id for call in made.calls] == ["c9"]
+
+
+def test_a_call_that_a_forked_agent_copied_is_the_main_thread_s() -> None:
+    made = session(GO, spawn(), BACK, agent("a1", reply("a1-a", "a1-u", "m-c1", use("c1", "Agent")), CUT))
+    assert [(call.id, call.thread, call.verdict) for call in made.calls] == [
+        ("c1", "main", "ok"),
+        ("c9", "a1", "lost"),
+    ]
+
+
+def test_a_result_that_only_the_copy_of_a_call_has_counts() -> None:
+    copied = [reply("a1-a", "a1-u", "m-c1", use("c1", "Agent")), result("a1-r", "a1-a", "c1", "answer")]
+    made = session(GO, spawn(), agent("a1", *copied))
+    assert [(call.id, call.thread, call.verdict) for call in made.calls] == [("c1", "main", "ok")]
+
+
+def test_the_same_id_in_another_request_is_another_call() -> None:
+    made = session(GO, spawn(), BACK, agent("a1", reply("a1-a", "a1-u", "other", use("c1"))))
+    assert [(call.id, call.thread, call.verdict) for call in made.calls] == [
+        ("c1", "main", "ok"),
+        ("c1@a1", "a1", "lost"),
+    ]
+
+
 CUT = reply("a1-a", "a1-u", "a1-m", use("c9"), timestamp=at(4))
 FAILED = reply(
     "a1-b", "a1-u", "a1-m2", "API Error: 400", isApiErrorMessage=True, message={"model": "<synthetic>"}
