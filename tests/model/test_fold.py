@@ -12,7 +12,7 @@ GO = user("u", None, "go")
 
 def test_the_main_log_holds_the_main_thread() -> None:
     fold = folded(GO, reply("a", "u", "m1", "x"))
-    assert (list(fold.threads), fold.inline, list(fold.graph.nodes)) == (["main"], {}, ["u", "a"])
+    assert (list(fold.threads), list(fold.graph.nodes)) == (["main"], ["u", "a"])
 
 
 def test_a_subagent_s_log_holds_that_subagent_whatever_its_records_say() -> None:
@@ -33,7 +33,6 @@ def test_a_sidechain_in_the_main_log_is_found_by_its_parents_and_is_not_on_the_m
         reply("y", "x", "m2", use("c2"), **side),
         reply("a", "u", "m1", "z"),
     )
-    assert fold.inline == {"x": "x"}
     assert list(fold.of(ThreadId("x")).requests) == ["m2"]
     assert list(fold.graph.nodes) == ["u", "a"]
 

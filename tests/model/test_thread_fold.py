@@ -325,3 +325,18 @@ def test_a_fold_tells_its_first_and_last_moment() -> None:
     fold = folded(user("u", None, "go", timestamp=at(5)), reply("a", "u", "m1", "x", timestamp=at(3)))
     assert (fold.first_at, fold.last_at) == (at(3), at(5))
     assert set(fold.threads) == {MAIN}
+
+
+def test_a_command_that_only_the_client_answered_is_no_turn() -> None:
+    command = user("c", "a", "<command-name>/cost</command-name>")
+    silent = reply("s", "c", "m2", "No response requested.", message={"model": "<synthetic>"})
+    made = session(GO, reply("a", "u", "m1", "done"), command, silent)
+    assert [(turn.prompt, turn.requests) for turn in made.turns] == [("go", ["m1", "m2"])]
+    assert made.final is not None
+    assert made.final.id == "m1"
+
+
+def test_a_command_that_a_model_answered_is_a_turn() -> None:
+    command = user("c", "a", "<command-name>/greet</command-name>")
+    made = session(GO, reply("a", "u", "m1", "done"), command, reply("s", "c", "m2", "Hello."))
+    assert [(turn.prompt, turn.requests) for turn in made.turns] == [("go", ["m1"]), ("/greet", ["m2"])]

@@ -279,7 +279,7 @@ def test_a_copy_of_an_agent_s_log_that_was_cut_short_does_not_win() -> None:
     for paths in (("a/agent-a1.jsonl", "b/agent-a1.jsonl"), ("b/agent-a1.jsonl", "a/agent-a1.jsonl")):
         made = session(GO, agent("a1", *whole, path=paths[0]), agent("a1", whole[0], path=paths[1]))
         assert [call.verdict for call in made.calls] == ["ok"]
-        assert only(made).paths == ["a/agent-a1.jsonl", "b/agent-a1.jsonl"]
+        assert only(made).paths == [*paths]  # the whole one first
 
 
 def test_a_sidechain_record_written_again_behind_its_parent_is_one_call() -> None:

@@ -299,3 +299,65 @@ def test_a_damaged_subagent_does_not_spoil_its_session(home: Path) -> None:
     made = read(home / PROJECT / f"{ONE}.jsonl")
     assert [(call.id, call.verdict) for call in made.calls] == [("c1", "ok"), ("c9", "lost")]
     assert [problem.place.line for problem in made.problems] == [3]
+
+
+def test_a_turn_over_two_logs_is_in_the_order_of_time_whatever_the_folders_are_called(tmp_path: Path) -> None:
+    plant(tmp_path, f".claude/projects/-z/{ONE}.jsonl", content=text(MAIN[:2]))
+    plant(tmp_path, f".claude/projects/-a/{ONE}.jsonl", content=text(MAIN[2:]))
+    [files] = group(find_at(tmp_path / ".claude"))
+    made = read_session(files)
+    assert [(turn.requests, turn.text) for turn in made.turns] == [(["m1", "m2"], "all done")]
+    assert [path.rpartition("projects/")[2][:2] for path in made.main.paths] == ["-z", "-a"]
+
+
+def test_two_logs_of_one_session_that_went_apart_are_a_fork(tmp_path: Path) -> None:
+    ways = [named(user(id, "b", id, timestamp=at(10 + n))) for n, id in enumerate(("v", "w"))]
+    for folder, way in zip("za", ways, strict=True):
+        plant(tmp_path, f".claude/projects/-{folder}/{ONE}.jsonl", content=text([*MAIN, way]))
+    [files] = group(find_at(tmp_path / ".claude"))
+    assert [(branch.id, branch.why) for branch in read_session(files).branches] == [
+        ("main", None),
+        ("v", "fork"),
+    ]
+
+
+def turn_of(thread: str, prompt: str, answer: str, second: float) -> list[Line]:
+    return [
+        codex("event_msg", second, type="task_started", turn_id=prompt),
+        codex("event_msg", second, type="user_message", message=prompt),
+        codex("response_item", second + 1, type="message", role="assistant", content=[{"type": "output_text", "text": answer}]),
+        codex("event_msg", second + 1, type="task_complete", turn_id=prompt),
+    ]  # fmt: skip
+
+
+def test_a_thread_that_was_rolled_back_keeps_its_answers_apart(tmp_path: Path) -> None:
+    head = codex("session_meta", 0, id=ONE, cwd="/w", cli_version="0.166.0", source="cli")
+    kept, left = turn_of(ONE, "first", "one", 1), turn_of(ONE, "wrong", "two", 3)
+    base = {"thread_id": ONE, "end_ordinal_exclusive": 5, "end_byte_offset": len(text([head, *kept]))}
+    meta = codex("session_meta", 6, id=ONE, cwd="/w", cli_version="0.166.0", source="cli", history_base=base)
+    plant(tmp_path, f"{DAY}/rollout-2026-11-15T10-00-00-{ONE}.jsonl", content=text([head, *kept, *left]))
+    second = f"{DAY}/rollout-2026-11-15T10-00-06-{ONE}_{TWO}.jsonl"
+    plant(tmp_path, second, content=text([meta, *turn_of(ONE, "right", "three", 7)]))
+    [files] = group(find_at(tmp_path / ".codex"))
+    made = read_session(files)
+    assert [(turn.prompt, turn.text, turn.on_active_branch) for turn in made.turns] == [
+        ("first", "one", True),
+        ("wrong", "two", False),
+        ("right", "three", True),
+    ]
+    assert [(branch.id, branch.start, branch.why) for branch in made.branches] == [
+        ("main", "first", None),
+        ("wrong", "first", "rewind"),
+    ]
+    assert len({request.id for request in made.requests}) == 3
+
+
+def test_a_turn_that_the_client_began_by_itself_belongs_to_the_one_before(tmp_path: Path) -> None:
+    own = [codex("event_msg", 5, type="task_started", turn_id="x"), codex("compacted", 6, message="in short")]
+    lines = [
+        codex("session_meta", 0, id=ONE, cwd="/w", cli_version="0.166.0", source="cli"),
+        *turn_of(ONE, "go", "done", 1),
+    ]
+    plant(tmp_path, f"{DAY}/rollout-2026-11-15T10-00-00-{ONE}.jsonl", content=text([*lines, *own]))
+    [files] = group(find_at(tmp_path / ".codex"))
+    assert [turn.prompt for turn in read_session(files).turns] == ["go"]

@@ -62,7 +62,13 @@ def assemble(
     unjoined = [
         thread for id, thread in threads.items() if id != MAIN and thread.parent_thread not in threads
     ]
-    made = Session(id=session, agent=agent, paths=[fold.path for fold in folds], main=main, unjoined=unjoined)
+    made = Session(
+        id=session,
+        agent=agent,
+        paths=[path for fold in folds for path in fold.paths],
+        main=main,
+        unjoined=unjoined,
+    )
     made.branches = (
         work.graph.branches() if work.graph.nodes else branches_of_turns(work.strands[MAIN].fold.settled()[0])
     )
@@ -167,7 +173,7 @@ class _Work:
 
     def thread(self, strand: Strand) -> Thread:
         """A thread with its turns, requests and calls."""
-        turns, numbers = numbered(*strand.fold.settled())
+        turns, numbers = numbered(*strand.fold.settled(), strand.fold.requests)
         calls = [self._call(strand, facts, numbers) for facts in strand.calls.values()]
         requests = [self._request(strand, facts, numbers) for facts in strand.fold.requests.values()]
         texts = {request.id: request.text for request in requests}
@@ -185,7 +191,7 @@ class _Work:
             is_warmup=strand.is_warmup,
             is_internal=bool(strand.said("is_internal")),
             worktree=strand.said("worktree"),
-            paths=sorted(strand.paths),
+            paths=list(strand.paths),
             turns=[self._turn(strand, facts, n, texts) for n, facts in turns.items()],
             requests=requests,
             calls=calls,

@@ -304,7 +304,6 @@ class HistoryInherited(Event, kw_only=True):
 
     source: str | None = None  # the thread or session that it came from
     own_from_ordinal: int | None = None  # lines with a lower one are copies
-    own_from_line: int | None = None
     base_ordinal: int | None = None  # how much of the source stands before this file
     base_offset: int | None = None
     why: Literal["fork", "subagent", "revert", "copy"] = "fork"

@@ -25,6 +25,7 @@ class CallFacts:
     """All that one log says of a call."""
 
     called: ToolCalled
+    order: int  # of arrival, among the calls of its thread
     turn: TurnFacts | None
     request: RequestId | None
     results: list[ToolReturned] = field(default_factory=list)
@@ -43,6 +44,7 @@ class RequestFacts:
     """One call of the API, from all lines that hold a part of its answer."""
 
     id: RequestId
+    order: int  # of arrival, among the requests of its thread
     turn: TurnFacts | None
     parts: list[ModelReplied] = field(default_factory=list)
     calls: list[CallId] = field(default_factory=list)

@@ -37,10 +37,10 @@ class FileFold:
 
     def __init__(self, path: str, thread: ThreadId = MAIN, *, with_text: bool = True) -> None:
         self.path = path
+        self.paths = [path] if path else []  # all logs that were folded into it, the oldest first
         self.thread = thread
         self.threads: dict[ThreadId, ThreadFold] = {}
         self.copies: dict[ThreadId, ThreadFold] = {}  # work that the parent's log repeats
-        self.inline: dict[ThreadId, NodeId] = {}  # old sidechains in the main log, and their first record
         self.graph = Graph()
         self.facts: dict[type[Event], list[Event]] = {}  # of the rarer kinds, in order
         self.first_at: str | None = None
@@ -83,14 +83,12 @@ class FileFold:
             return event.thread
         if not event.is_sidechain or self.thread != MAIN:
             return self.thread
-        parent = self._thread_of.get(event.parent) if event.parent else None
-        if parent is not None:
-            return parent
         if event.node is None:
             return self.thread
-        thread = self._thread_of.get(event.node) or ThreadId(event.node)
-        self.inline.setdefault(thread, event.node)
-        return thread
+        known = self._thread_of.get(event.node) or (
+            self._thread_of.get(event.parent) if event.parent else None
+        )
+        return known or ThreadId(event.node)
 
     def _grow(self, event: Event, thread: ThreadId) -> None:
         node = event.node
@@ -98,7 +96,7 @@ class FileFold:
         if event.is_sidechain and self.thread == MAIN:
             self._thread_of[node] = thread  # not on the main tree
         else:
-            self.graph.see(event)
+            self.graph.see(event, event.place.path)
 
     def _note(self, event: Event) -> None:
         kind = type(event)

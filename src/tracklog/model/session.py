@@ -380,6 +380,10 @@ class Session(Value):
 
     @property
     def final(self) -> Request | None:
-        """The last request of the living branch."""
-        living = [request for request in self.main.requests if request.on_active_branch]
+        """The last request of the living branch; what the client said in the model's name is none."""
+        living = [
+            request
+            for request in self.main.requests
+            if request.on_active_branch and (not request.is_synthetic or request.error is not None)
+        ]
         return living[-1] if living else None

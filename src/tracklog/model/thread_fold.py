@@ -160,8 +160,8 @@ class ThreadFold:
             turns[n].ended = turns[n].ended or part.ended
             turns[n].interrupted_by = turns[n].interrupted_by or part.interrupted_by
         for turn in turns:
-            turn.requests.sort(key=lambda id: self.requests[id].parts[0].place)
-            turn.calls.sort(key=lambda id: self.calls[id].called.place)
+            turn.requests.sort(key=lambda id: self.requests[id].order)
+            turn.calls.sort(key=lambda id: self.calls[id].order)
         return turns, index
 
     def _open_turn(self, event: PromptGiven | TurnBegan) -> TurnFacts:
@@ -178,7 +178,7 @@ class ThreadFold:
         id = event.request or RequestId(f"{event.place.path}:{event.place.line}")
         request = self.requests.get(id)
         if request is None:
-            request = self.requests[id] = RequestFacts(id, turn)
+            request = self.requests[id] = RequestFacts(id, len(self.requests), turn)
             if turn is not None:
                 turn.requests.append(id)
         request.take(event)
@@ -200,7 +200,7 @@ class ThreadFold:
             self._latest[event.call] = self._made_id(event)  # gateways give ids that come again
         event.call = self._latest.get(event.call, event.call) or self._made_id(event)
         id = event.call
-        call = self.calls[id] = CallFacts(event, turn, request)
+        call = self.calls[id] = CallFacts(event, len(self.calls), turn, request)
         if turn is not None:
             turn.calls.append(id)
         if request in self.requests:

@@ -43,7 +43,6 @@ class Strand:
     paths: list[str]
     calls: dict[CallId, CallFacts] = field(default_factory=dict)  # its own: see `_own_calls`
     described: list[ThreadDescribed] = field(default_factory=list)
-    is_inline: bool = False
     parent: ThreadId | None = None
     call: CallId | None = None
     joined_by: str | None = None
@@ -79,9 +78,9 @@ def strands_of(folds: Iterable[FileFold]) -> dict[ThreadId, Strand]:
             described.setdefault(event.thread or fold.thread, []).append(event)
         for id, thread in fold.threads.items():
             if thread.requests or thread.calls or thread.turns or (id == MAIN and fold.graph.nodes):
-                _keep(found, Strand(thread, [fold.path], is_inline=id in fold.inline))
+                _keep(found, Strand(thread, list(fold.paths)))
         for thread in fold.copies.values():
-            _keep(copies, Strand(thread, [fold.path]))
+            _keep(copies, Strand(thread, list(fold.paths)))
     for id, copy in copies.items():
         if id not in found or not found[id].fold.requests:
             found[id] = copy

@@ -15,15 +15,36 @@ Numbers = Mapping[int, int]  # of turns, by the identity of their facts
 _COMMANDS = ("slash", "shell")
 
 
-def numbered(turns: list[TurnFacts], index: Mapping[int, int]) -> tuple[dict[int, TurnFacts], Numbers]:
-    """The turns by number, and the number of each by identity. A command that the model never saw is no turn."""
-    by_place: dict[int, int] = {}
+def numbered(
+    turns: list[TurnFacts], index: Mapping[int, int], requests: Mapping[RequestId, RequestFacts]
+) -> tuple[dict[int, TurnFacts], Numbers]:
+    """The turns by number, and the number of each by identity.
+
+    A command that no model saw is no turn, nor is what the client began by itself, such as a compaction: what it did
+    belongs to the turn before.
+    """
+    found: dict[int, TurnFacts] = {}
+    number_at: dict[int, int] = {}
     for place, turn in enumerate(turns):
-        is_command = turn.prompt is not None and turn.prompt.origin in _COMMANDS
-        if turn.requests or turn.calls or (turn.prompt is not None and not is_command):
-            by_place[place] = len(by_place) + 1
-    numbers = {facts: by_place[place] for facts, place in index.items() if place in by_place}
-    return {n: turns[place] for place, n in by_place.items()}, numbers
+        if _is_asked_for(turn, requests) or (not found and (turn.requests or turn.calls)):
+            found[len(found) + 1] = turn
+        elif found:
+            _add(turn, to=found[len(found)])
+        number_at[place] = len(found)
+    return found, {facts: number_at[place] for facts, place in index.items() if number_at[place]}
+
+
+def _is_asked_for(turn: TurnFacts, requests: Mapping[RequestId, RequestFacts]) -> bool:
+    if turn.prompt is None or turn.prompt.origin not in _COMMANDS:
+        return turn.prompt is not None
+    parts = (part for id in turn.requests for part in requests[id].parts)
+    return bool(turn.calls) or any(not part.is_synthetic or part.api_error is not None for part in parts)
+
+
+def _add(turn: TurnFacts, *, to: TurnFacts) -> None:
+    to.requests += turn.requests
+    to.calls += turn.calls
+    to.last_at = max(filter(None, (to.last_at, turn.last_at)), default=None)
 
 
 def number_of(turn: TurnFacts | None, numbers: Numbers) -> int | None:

@@ -160,7 +160,7 @@ def test_a_description_is_complete() -> None:
 def test_a_copied_record_that_says_so_is_inherited_up_to_its_line() -> None:
     line = user("a", None, "x", forkedFrom={"sessionId": "s0", "messageUuid": "a"})
     assert [event for event in told(line) if isinstance(event, HistoryInherited)] == [
-        HistoryInherited(place=HERE, source="s0", own_from_line=2)
+        HistoryInherited(place=HERE, source="s0")
     ]
 
 

@@ -119,6 +119,8 @@ def test_the_same_words_in_a_good_result_mean_nothing(text: str) -> None:
         "Exit code 3\nout\nbad",
         "Exit code 1",
         "Exit code 1370",
+        "Exit code 1\nCommand timed out after 2m 0.0s, says the test",
+        f"Exit code 1\n{STOPPED}",
         "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
         "<tool_use_error>InputValidationError: Bash failed due to the following issue:</tool_use_error>",
         "<tool_use_error>Error: No such tool available: NoSuchTool</tool_use_error>",

@@ -304,3 +304,28 @@ def test_a_notice_is_injected_and_tells_of_its_task(line: dict[str, Any]) -> Non
 def test_an_empty_prompt_is_a_prompt_without_words() -> None:
     assert words("") == [("prompt", "typed", "")]
     assert words([]) == [("prompt", "typed", "")]
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "[Request interrupted by user]",
+        SUMMARY,
+        "<command-name>/foo</command-name>",
+        "<bash-input>ls</bash-input>",
+        "<local-command-stdout>x</local-command-stdout>",
+        "<task-notification>why</task-notification>",
+    ],
+)
+def test_what_the_client_calls_human_is_a_prompt_whatever_was_pasted(pasted: str) -> None:
+    assert words(pasted, origin={"kind": "human"}) == [("prompt", "typed", pasted)]
+    queued = attachment(
+        "q", "u", "queued_command", prompt=pasted, commandMode="prompt", origin={"kind": "human"}
+    )
+    assert in_short(said(queued)) == [("prompt", "queued", pasted)]
+
+
+@pytest.mark.parametrize("told", ["Unknown slash command: nonsense", "Unknown skill: nonsense"])
+def test_that_there_is_no_such_command_is_printed_not_typed(told: str) -> None:
+    assert words(told) == [("printed", True, told)]
+    assert words(f"{told} in my project") == [("prompt", "typed", f"{told} in my project")]

@@ -120,7 +120,7 @@ class Translator:
         if record.forked_from is None or not record.forked_from.session_id:
             return [event]
         source = record.forked_from.session_id
-        return [event, HistoryInherited(place=place, at=at, source=source, own_from_line=place.line + 1)]
+        return [event, HistoryInherited(place=place, at=at, source=source)]
 
 
 def _where(record: Envelope, place: Place, at: str | None) -> Where:

@@ -52,6 +52,7 @@ _PREFIXES = (
     ("[SYSTEM NOTIFICATION - NOT USER INPUT]", "notification"),
 )
 _FEEDBACK = re.compile(r"\w{1,100} operation feedback:\n- ")  # 1.0.x: what a PostToolUse hook had to say
+_UNKNOWN_COMMAND = re.compile(r"Unknown (?:slash command|skill): \S{1,200}")
 _AGENT_STOPPED = re.compile(r'\ABackground agent "(.*)" was stopped by the user\.\s*\Z', re.DOTALL)
 _EXIT = re.compile(r"exit code (-?\d+)")
 _ENDS: dict[str, End] = {
@@ -73,6 +74,8 @@ def kind_of(text: str) -> str | None:
         return _TAGS[found[1]]
     if _FEEDBACK.match(text):
         return "hook"
+    if _UNKNOWN_COMMAND.fullmatch(text):
+        return "command_output"
     return next((kind for prefix, kind in _PREFIXES if text.startswith(prefix)), None)
 
 

@@ -27,6 +27,7 @@ from tracklog.model.translate.claude_code_texts import (
 )
 from tracklog.records.claude_code.attachments import QueuedCommand
 from tracklog.records.claude_code.blocks import Content, Document, Image, Text, ToolResult
+from tracklog.records.claude_code.envelope import Origin as Cause
 from tracklog.records.claude_code.messages import UserLine
 
 Where = dict[str, Any]
@@ -44,7 +45,7 @@ def user_said(record: UserLine, where: Where) -> list[Event]:
             content, where
         )
     text = text_of(content)
-    if text.strip() in {INTERRUPTED, INTERRUPTED_IN_TOOL}:
+    if text.strip() in {INTERRUPTED, INTERRUPTED_IN_TOOL} and not _is_human(record.origin):
         return [_interrupted(record, text.strip(), where)]
     return list(_words(record, text, where))
 
@@ -53,10 +54,13 @@ def queued(record: QueuedCommand, where: Where) -> list[Event]:
     """A prompt that was typed while the model worked, or a notice that came meanwhile."""
     text = text_of(record.prompt)
     origin = record.origin.kind if record.origin else None
-    if record.command_mode == "task-notification" or origin == "task-notification" or notice_of(text):
+    is_notice = record.command_mode == "task-notification" or origin == "task-notification"
+    if is_notice or (origin is None and notice_of(text)):
         return [TextInjected(**where, why="notification", text=text), *noticed(text, where)]
     if record.is_meta or origin not in (None, "human"):
         return [TextInjected(**where, why=origin or "meta", text=text)]
+    if _is_human(record.origin):
+        return [PromptGiven(**_counted(record.prompt, where), text=text, origin="queued")]
     return list(_by_words(text, _counted(record.prompt, where), origin="queued"))
 
 
@@ -117,7 +121,10 @@ def _words(record: UserLine, text: str, where: Where) -> Iterator[Event]:
         content, context = _without_context(record.message.content)
         yield from (TextInjected(**where, why=kind_of(one) or "", text=one) for one in context)
         counted = _counted(content, where) | {"permission_mode": record.permission_mode}
-        yield from _by_words(text_of(content), counted, origin=_origin(record))
+        if _is_human(record.origin):
+            yield PromptGiven(**counted, text=text_of(content), origin=_origin(record))
+        else:
+            yield from _by_words(text_of(content), counted, origin=_origin(record))
 
 
 def _without_context(content: Content) -> tuple[Content, list[str]]:
@@ -127,6 +134,11 @@ def _without_context(content: Content) -> tuple[Content, list[str]]:
     context = [block for block in content if isinstance(block, Text) and kind_of(block.text) in _CONTEXT]
     rest = [block for block in content if block not in context]
     return (rest, [block.text for block in context]) if rest else (content, [])
+
+
+def _is_human(origin: Cause | None) -> bool:
+    """Whether the client itself says that a person typed it: then no words can make it anything else."""
+    return origin is not None and origin.kind == "human"
 
 
 def _is_notice(text: str) -> bool:
@@ -154,6 +166,8 @@ def _by_words(text: str, where: Where, *, origin: Origin) -> Iterator[Event]:
 
 
 def _printed(text: str, where: Where) -> CommandPrinted:
+    if not text.lstrip().startswith("<"):
+        return CommandPrinted(**where, text=text, is_error=True)  # no such command
     out = inside(text, "local-command-stdout") or inside(text, "bash-stdout") or ""
     error = inside(text, "local-command-stderr") or inside(text, "bash-stderr") or ""
     return CommandPrinted(**where, text=out or error, is_error=bool(error.strip()))

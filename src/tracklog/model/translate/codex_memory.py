@@ -124,10 +124,16 @@ class Memory:
             return False
         return self.ordinal < self.own_from_ordinal
 
+    @property
+    def rollout(self) -> str:
+        """The file: a thread that was rolled back goes on in another one, whose lines count from 1 again."""
+        stem = self.path.rpartition("/")[2].partition(".")[0]
+        return f"{self.name}_{stem.partition('_')[2]}" if "_" in stem and self.thread else self.name
+
     def request(self) -> RequestId:
         """The request to which a model's item on this line belongs."""
         if self._request is None:
-            self._request = RequestId(f"{self.name}:{self.mark}")
+            self._request = RequestId(f"{self.rollout}:{self.mark}")
         return self._request
 
     def end_request(self) -> None:

@@ -7,9 +7,11 @@ import re
 from typing import Any
 
 from tracklog.model.session import Call, Verdict
-from tracklog.views.cli.printing import short
+from tracklog.views.cli.printing import count, short
 
 LONGEST = 300  # letters of what a call did, also where there is room for more
+_LONGEST_REASON = 300
+_SEARCHED = 100_000  # letters of an error that are looked at
 
 MARKS: dict[Verdict, tuple[str, str]] = {
     "ok": ("✓", "green"),
@@ -62,6 +64,44 @@ def verdict_words(call: Call) -> str:
     parts = [call.verdict, call.outcome or "", "time limit" if call.timed_out else ""]
     said = ", ".join(part for part in parts if part)
     return said if call.sureness == "stated" else f"{said} (inferred)"
+
+
+def reason_of(call: Call) -> str:
+    """Why a call did not end well, on one line; empty if it did."""
+    if call.verdict in ("ok", "running"):
+        return ""
+    said = (
+        call.feedback or call.error or call.decision or ("" if call.verdict == "backgrounded" else call.why)
+    )
+    lines = [line.strip() for line in (said or "")[:_SEARCHED].splitlines() if line.strip()]
+    told = lines if len(lines) < 4 else [lines[0], "…", lines[-1]]  # errors say most where they begin and end
+    return "" if told == [call.verdict] else short(" / ".join(told), _LONGEST_REASON)
+
+
+def answers_words(call: Call) -> str:
+    """That a call was answered more than once; empty if it was not."""
+    n_answers = sum(not result.is_note for result in call.results)
+    return f"answered {n_answers} times" if n_answers > 1 else ""
+
+
+def stated_words(call: Call) -> str:
+    """What the client says that a subagent's work came to: `12.3k tokens, 4 tools stated`."""
+    if call.stated is None:
+        return ""
+    tokens, tools = call.stated.tokens, call.stated.tool_uses
+    parts = [
+        "" if tokens is None else f"{thousands(tokens)} tokens",
+        "" if tools is None else count(tools, "tool"),
+    ]
+    told = ", ".join(part for part in parts if part)
+    return f"{told} stated" if told else ""
+
+
+def thousands(n: int) -> str:
+    """A number in few letters: `834`, `12.3k`, `4.1M`."""
+    if n < 1000:
+        return str(n)
+    return f"{n / 1000:.1f}k" if n < 999_950 else f"{n / 1_000_000:.1f}M"
 
 
 def _told(given: Any, cwd: str | None) -> str:

@@ -2,13 +2,15 @@
 
 Rules of this room
   1. What is shown is chosen here, and only here: the living branch, one that was left, or all.
-  2. Moments stand in the order of their lines; the calls of a request follow its words.
-  3. Nothing is drawn here.
+  2. Moments stand in the order of their lines; the logs of a thread in the order in which they were written. The
+     calls of a request follow its words; a todo list stands at the end of the turn in which it changed.
+  3. What a log says again and again is told when it changes.
+  4. Nothing is drawn here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tracklog.errors import UserError
@@ -23,7 +25,9 @@ from tracklog.model.session import (
     Prompt,
     Request,
     Session,
+    Stray,
     Thread,
+    TodoList,
     Turn,
 )
 from tracklog.views.cli.ending import NotThere
@@ -44,7 +48,12 @@ class Interrupted(NamedTuple):
     place: Place
 
 
-Moment = Opened | Request | Call | Compaction | Failure | Interrupted | Note
+NotedEvent = Compaction | Failure | Interrupted | Note | Stray | TodoList
+Moment = Opened | Request | Call | NotedEvent
+_Order = tuple[int, int, int]
+
+_REPEATED = frozenset({"permission", "worktree", "moved_to", "pull_request", "artifact", "continued_in"})
+_TOLD_ABOVE = frozenset({"permission"})  # the first one stands in the head
 
 
 class Chosen:
@@ -57,7 +66,8 @@ class Chosen:
         self.everything = branch == ALL
         self._nodes: frozenset[NodeId] = frozenset(self.branch.nodes) if self.branch else frozenset()
         self._requests = {request.id: request for request in self.thread.requests}
-        self._rank = {path: at for at, path in enumerate([*self.thread.paths, *session.paths])}
+        paths = dict.fromkeys([*self.thread.paths, *session.paths])
+        self._rank = {path: at for at, path in enumerate(paths)}
 
     @property
     def turns(self) -> list[Turn]:
@@ -84,7 +94,21 @@ class Chosen:
         """All that is meant, in the order of the log."""
         found = [*self._prompts(), *self._answers(), *self._events()]
         found.sort(key=lambda one: one[0])
-        return [moment for _, moment in found]
+        return list(self._with_todos(moment for _, moment in found))
+
+    def _with_todos(self, moments: Iterable[Moment]) -> Iterator[Moment]:
+        """The list as it stood at the end of each turn that changed it."""
+        changed_by = {todo.place: todo for todo in self.session.todos}
+        changed: TodoList | None = None
+        for moment in moments:
+            if isinstance(moment, Opened) and moment.turn is not None and changed is not None:
+                yield changed
+                changed = None
+            yield moment
+            if isinstance(moment, Call) and moment.evidence:
+                changed = changed_by.get(moment.evidence[0], changed)
+        if changed is not None:
+            yield changed
 
     @property
     def _is_on_a_left_branch(self) -> bool:
@@ -97,12 +121,12 @@ class Chosen:
             return turn.on_active_branch
         return any(prompt.node in self._nodes for prompt in turn.prompts)
 
-    def _prompts(self) -> Iterator[tuple[tuple[int, int, int], Moment]]:
+    def _prompts(self) -> Iterator[tuple[_Order, Moment]]:
         for turn in self.turns:
             for n, prompt in enumerate(turn.prompts):
                 yield self._order(prompt.place, 0), Opened(prompt, None if n else turn)
 
-    def _answers(self) -> Iterator[tuple[tuple[int, int, int], Moment]]:
+    def _answers(self) -> Iterator[tuple[_Order, Moment]]:
         calls = {call.id: call for call in self.thread.calls if self.has(call)}
         for request in self.requests:
             order = self._order(request.places[0] if request.places else None, 1)
@@ -111,7 +135,7 @@ class Chosen:
         for call in calls.values():
             yield self._order(call.evidence[0] if call.evidence else None, 1), call
 
-    def _events(self) -> Iterator[tuple[tuple[int, int, int], Moment]]:
+    def _events(self) -> Iterator[tuple[_Order, Moment]]:
         session = self.session
         places = set(
             self.thread.paths if self.thread is not session.main else self.thread.paths or session.paths
@@ -124,14 +148,24 @@ class Chosen:
             *((one.place, one) for one in session.compactions),
             *((one.place, one) for one in session.failures),
             *((place, Interrupted(place)) for place in session.interruptions),
-            *((one.place, one) for one in session.notes),
+            *((one.place, one) for one in session.strays),
+            *((one.place, one) for one in _when_they_change(session.notes)),
         ]
         yield from ((self._order(place, 2), one) for place, one in moments if place.path in places)
 
-    def _order(self, place: Place | None, kind: int) -> tuple[int, int, int]:
+    def _order(self, place: Place | None, kind: int) -> _Order:
         if place is None:
             return (len(self._rank), 0, kind)
         return (self._rank.get(place.path, len(self._rank)), place.line, kind)
+
+
+def _when_they_change(notes: Iterable[Note]) -> Iterator[Note]:
+    last: dict[str, str] = {}
+    for note in notes:
+        is_first, is_new = note.what not in last, last.get(note.what) != note.value
+        last[note.what] = note.value
+        if note.what not in _REPEATED or (is_new and not (is_first and note.what in _TOLD_ABOVE)):
+            yield note
 
 
 def thread_named(session: Session, text: str | None) -> Thread:
