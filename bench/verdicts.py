@@ -23,11 +23,16 @@ _FEW = 10  # tools that were called less often stand in one row
 
 
 def sessions_in(folder: Path) -> Iterator[Session]:
-    """All sessions under a folder, one at a time."""
+    """All sessions under a folder, one at a time, each call in the session that made it."""
     groups = group(find_at(folder))
-    kin = families(groups)
+    kin, known = families(groups), {files.id for files in groups}
     for files in groups:
-        yield read_session(files, kin.get(files.id, ()), with_text=False)
+        session = read_session(files, kin.get((files.agent, files.id)), with_text=False)
+        for thread in session.threads:
+            thread.calls = [
+                call for call in thread.calls if not (call.is_inherited and call.session in known)
+            ]
+        yield session
 
 
 def verdict_of(call: Call) -> str:
@@ -48,8 +53,6 @@ def counted(sessions: Iterable[Session]) -> tuple[dict[str, Counts], Counter[str
     for session in sessions:
         seen["sessions"] += 1
         for call in session.calls:
-            if call.is_inherited:
-                continue
             seen["calls"] += 1
             seen[f"{call.sureness} verdicts"] += 1
             row = {"agent": session.agent, "tool": call.name, "version": version_of(session)}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracklog.model.ids import SessionId
-from tracklog.model.lineage import Own, Run, Trace, own_history
+from tracklog.model.ids import CallId, SessionId
+from tracklog.model.lineage import Descent, Own, Run, Trace, descents, own_history
 
 M1, M2, M3 = (f"message:msg_01{n * 22}" for n in "123")
 C1, C2 = (f"call:toolu_01{n * 22}" for n in "12")
@@ -313,3 +313,60 @@ def test_where_nothing_is_shared_everything_is_own(logs: list[list[str]]) -> Non
         log(f"{n}", *(f"uuid:{n}-{i} {at}" for i, at in enumerate(times))) for n, times in enumerate(logs)
     ]
     assert own_history(traces) == {trace.path: OWN for trace in traces}
+
+
+def test_a_call_is_inherited_by_all_who_copied_it_from_its_writer() -> None:
+    a = log("a", "@1", "uuid:1 @2", f"uuid:2 {C1} @3")
+    b = log("b", "@4", "uuid:1 @2", f"uuid:2 {C1} @3", f"uuid:3 {C2} @5")
+    c = log("c", "@6", "uuid:1 @2", f"uuid:2 {C1} @3", f"uuid:3 {C2} @5", "uuid:4 @7")
+    own = own_history([a, b, c])
+    one, two = (CallId(key.removeprefix("call:")) for key in (C1, C2))
+    first, second, third = (trace.session for trace in (a, b, c))
+    assert descents([c, b, a]) == {
+        first: Descent(own=own, inherited_by={one: [second, third]}, forks=[second]),
+        second: Descent(own=own, inherited_by={two: [third]}, forks=[third]),
+        third: Descent(own=own),
+    }
+
+
+def test_a_subagent_that_repeats_a_call_of_its_session_inherits_nothing() -> None:
+    main = log("a", "uuid:1 @1", f"uuid:2 {M1} {C1} @2")
+    aside = log("a", f"uuid:3 {M1} {C1} @2", "uuid:4 @3", path="a/agent-1.jsonl", thread="1")
+    assert descents([main, aside]) == {"a": Descent(own=own_history([main, aside]))}
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.sampled_from("ab"))))
+def test_the_run_of_a_line_is_found_as_if_all_runs_were_searched(steps: list[tuple[int, int, str]]) -> None:
+    runs: list[Run] = []
+    for gap, length, writer in steps:
+        first = (runs[-1].last_line if runs else 0) + 1 + gap
+        runs.append(Run(first, first + length - 1, SessionId(writer)))
+    own = Own(runs=runs)
+    for line in range((runs[-1].last_line if runs else 0) + 3):
+        writers = [run.writer for run in runs if run.first_line <= line <= run.last_line]
+        assert (own.is_copy(line), own.writer_of(line)) == (bool(writers), writers[0] if writers else None)
+
+
+class CountedTimes(list[str | None]):
+    """Times that know how often they were asked."""
+
+    n_asked = 0
+
+    def __getitem__(self, row: object) -> object:  # type: ignore[override]
+        CountedTimes.n_asked += 1
+        return super().__getitem__(row)  # type: ignore[call-overload]
+
+
+def test_ten_more_forks_of_one_log_are_the_same_work_however_many_there_are() -> None:
+    def n_asked_of(n_forks: int) -> int:
+        traces = [
+            log(f"{n:03}", *(f"uuid:{i} @{i}" for i in range(50)), f"uuid:own{n} @{900 + n}")
+            for n in range(n_forks)
+        ]
+        for trace in traces:
+            trace.times = CountedTimes(trace.times)
+        CountedTimes.n_asked = 0
+        own_history(traces)
+        return CountedTimes.n_asked
+
+    assert n_asked_of(30) - n_asked_of(20) == n_asked_of(20) - n_asked_of(10) > 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.pipeline.test_sessions import DAY, PROJECT, THREE, meta, rollout
 from tests.sources.tree import ONE, TWO, plant
 from tracklog.pipeline import families
+from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.families import family
 from tracklog.pipeline.sessions import group
 from tracklog.sources.places import find_at
@@ -114,3 +115,32 @@ def test_threads_are_related_over_any_number_of_forks(tmp_path: Path) -> None:
         THREE: {ONE, TWO},
         FOUR: set(),
     }
+
+
+def shared_families(home: Path) -> list[tuple[set[str], set[str]]]:
+    """Whom each family holds, and who is told to belong to it, where all sessions are asked at once."""
+    told: dict[Kinship, set[str]] = {}
+    for (_, session), kin in families.families(group(find_at(home))).items():
+        told.setdefault(kin, set()).add(session)
+    return [({one.id for one in kin.sessions}, names) for kin, names in told.items()]
+
+
+def test_all_sessions_of_a_family_are_given_the_same_one(tmp_path: Path) -> None:
+    for session in (ONE, TWO, THREE):
+        plant(tmp_path, f"{PROJECT}/{session}.jsonl", content=prompt(uuid(1), session))
+    plant(tmp_path, f"{PROJECT}/{FOUR}.jsonl", content=prompt(uuid(4), FOUR))
+    assert shared_families(tmp_path / ".claude") == [({ONE, TWO, THREE}, {ONE, TWO, THREE})]
+
+
+def test_a_session_that_begins_in_the_head_of_another_is_of_its_family(tmp_path: Path) -> None:
+    plant(tmp_path, f"{PROJECT}/{ONE}.jsonl", content=prompt(uuid(1), ONE) + prompt(uuid(2), ONE))
+    plant(tmp_path, f"{PROJECT}/{TWO}.jsonl", content=prompt(uuid(2), TWO))
+    assert shared_families(tmp_path / ".claude") == [({ONE, TWO}, {ONE, TWO})]
+
+
+def test_sessions_of_two_agents_with_the_same_id_are_no_family(tmp_path: Path) -> None:
+    plant(tmp_path, f"{PROJECT}/{ONE}.jsonl", content=prompt(uuid(1), ONE))
+    plant(tmp_path, f"{DAY}/{rollout(ONE)}", content=meta(ONE))
+    plant(tmp_path, f"{DAY}/{rollout(TWO)}", content=meta(TWO, forked_from_id=ONE))
+    found = families.families([*group(find_at(tmp_path / ".claude")), *group(find_at(tmp_path / ".codex"))])
+    assert set(found) == {("codex", ONE), ("codex", TWO)}

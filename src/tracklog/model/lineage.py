@@ -9,6 +9,8 @@ Rules of this room
      writes its own mode and queue first.
 """
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
@@ -20,7 +22,7 @@ from tracklog.model.precedence import STATED_RULES, Precedence
 from tracklog.model.session import Sureness
 from tracklog.model.trace import Run, Trace
 
-__all__ = ["Own", "Run", "Trace", "own_history"]
+__all__ = ["Descent", "Own", "Run", "Trace", "descents", "own_history"]
 
 
 class Own(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,11 +40,17 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
 
     def writer_of(self, line: int) -> SessionId | None:
         """Who wrote a copied line first; None if the line is the file's own, or nobody knows."""
-        return next((run.writer for run in self.runs if run.first_line <= line <= run.last_line), None)
+        run = self._run_with(line)
+        return run.writer if run is not None else None
 
     def is_copy(self, line: int) -> bool:
         """Whether a line was written by somebody else before."""
-        return any(run.first_line <= line <= run.last_line for run in self.runs)
+        return self._run_with(line) is not None
+
+    def _run_with(self, line: int) -> Run | None:
+        """Runs are in order, and do not overlap."""
+        n = bisect_left(self.runs, line, key=lambda run: run.last_line)
+        return self.runs[n] if n < len(self.runs) and self.runs[n].first_line <= line else None
 
 
 class Descent(msgspec.Struct, kw_only=True):
@@ -53,18 +61,40 @@ class Descent(msgspec.Struct, kw_only=True):
     forks: list[SessionId] = []
 
 
-def descent(session: SessionId, traces: Iterable[Trace]) -> Descent:
-    """The place of one session among those that share history with it."""
+def descents(traces: Iterable[Trace]) -> dict[SessionId, Descent]:
+    """The place of each session among those that share history with it."""
     traces = sorted(traces, key=lambda trace: trace.path)
     own = own_history(traces)
-    others = [trace for trace in traces if trace.session != session]
-    inherited: dict[CallId, dict[SessionId, None]] = {}
-    for trace in others:
+    heirs = _heirs(traces, own)
+    forks: dict[SessionId | None, dict[SessionId, None]] = defaultdict(dict)
+    for trace in traces:
+        if own[trace.path].source != trace.session:
+            forks[own[trace.path].source][trace.session] = None
+    return {
+        session: Descent(
+            own=own,
+            inherited_by={id: list(by) for id, by in heirs.get(session, {}).items()},
+            forks=list(forks.get(session, ())),
+        )
+        for session in {trace.session for trace in traces}
+    }
+
+
+_Heirs = dict[CallId, dict[SessionId, None]]
+
+
+def _heirs(traces: Iterable[Trace], own: dict[str, Own]) -> dict[SessionId, _Heirs]:
+    """Of each writer, the calls that others hold copies of."""
+    found: dict[SessionId, _Heirs] = defaultdict(dict)
+    for trace in traces:
+        copied = own[trace.path]
+        if not copied.runs:
+            continue
         for key, line in zip(trace.keys, trace.lines, strict=True):
-            if key.startswith("call:") and own[trace.path].writer_of(line) == session:
-                inherited.setdefault(CallId(key.removeprefix("call:")), {})[trace.session] = None
-    forks = dict.fromkeys(trace.session for trace in others if own[trace.path].source == session)
-    return Descent(own=own, inherited_by={id: list(by) for id, by in inherited.items()}, forks=list(forks))
+            writer = copied.writer_of(line) if key.startswith("call:") else None
+            if writer is not None and writer != trace.session:
+                found[writer].setdefault(CallId(key.removeprefix("call:")), {})[trace.session] = None
+    return found
 
 
 def own_history(traces: Iterable[Trace]) -> dict[str, Own]:

@@ -9,16 +9,20 @@ Rules of this room, the first that decides
   own_start     one went on earlier, or not at all
   path          nothing tells them apart
 The first four are as good as stated, the others are guesses.
+
+A conversation may have been forked a hundred times: all pairs are judged, but what many of them have in common is
+looked at once for each log, not once for each pair.
 """
+
+from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from itertools import combinations
 from typing import NamedTuple
 
 from tracklog.model.ids import SessionId
-from tracklog.model.trace import Trace
+from tracklog.model.trace import Trace, in_common
 
 STATED_RULES = frozenset({"same_session", "marker", "times", "head"})
 _LINE_KIND, _TURN_KIND = "uuid:", "turn:"
@@ -26,11 +30,11 @@ _LINE_KIND, _TURN_KIND = "uuid:", "turn:"
 _UNIQUE = re.compile(r"(?:message:msg|call:(?:srv)?toolu)_(?:bdrk_|vrtx_)?01\w{22}")
 
 
-class Pair(NamedTuple):
-    """Two traces with common keys."""
+class Older(NamedTuple):
+    """A trace that came before another one, and the keys that both have."""
 
-    first: Trace
-    second: Trace
+    number: int  # among all traces
+    trace: Trace
     keys: frozenset[str]
     rule: str
 
@@ -43,70 +47,89 @@ class Nearest(NamedTuple):
 
 
 class Precedence:
-    """Who came first among traces."""
+    """Who came first among traces. Sets of traces are written as integers, with a bit for each."""
 
     def __init__(self, traces: Iterable[Trace]) -> None:
         self.traces = sorted(traces, key=lambda trace: (trace.path, trace.session))
         self._ancestors = _ancestors_of(self.traces)
-        self._older: dict[Trace, list[Pair]] = defaultdict(list)  # the pairs in which a trace comes second
-        self._order: set[tuple[Trace, Trace]] = set()
-        for (one, other), keys in sorted(_shared_keys(self.traces).items()):
-            self._judge(self.traces[one], self.traces[other], keys)
-        self._writers: dict[tuple[Trace, ...], Trace] = {}
+        self._older: dict[Trace, list[Older]] = {trace: [] for trace in self.traces}
+        self._younger = [0] * len(self.traces)  # of each trace, those that came later
+        for keys, pairs in in_common(self.traces):
+            common = _Common(keys)
+            for one, other in pairs:
+                self._judge(one, other, common)
+        for older in self._older.values():
+            older.sort(key=lambda one: one.number)
+        self._holders = {trace: _holders_of(older) for trace, older in self._older.items()}
+        self._writers: dict[int, SessionId] = {}
 
     def nearest(self, trace: Trace) -> Nearest | None:
         """The older one with which it has most in common."""
-        pairs = self._older[trace]
-        if not pairs:
+        older = self._older[trace]
+        if not older:
             return None
-        pair = max(pairs, key=lambda pair: (pair.first.name != trace.name, len(pair.keys)))
-        return Nearest(pair.first, pair.rule)
+        best = max(older, key=lambda one: (one.trace.name != trace.name, len(one.keys)))
+        return Nearest(best.trace, best.rule)
 
     def rules(self, trace: Trace) -> set[str]:
         """The rules by which others came before it."""
-        return {pair.rule for pair in self._older[trace]}
+        return {one.rule for one in self._older[trace]}
 
     def writer_of(self, key: str, trace: Trace) -> SessionId | None:
         """Who wrote a record before it was copied here; None if it was no copy."""
-        older = tuple(pair.first for pair in self._older[trace] if key in pair.keys)
+        older = 0
+        for keys, traces in self._holders[trace].items():
+            if key in keys:
+                older |= traces
         if not older:
             return None
         if older not in self._writers:
-            self._writers[older] = max(
-                older, key=lambda one: sum((one, other) in self._order for other in older)
-            )
-        return self._writers[older].name
+            self._writers[older] = self._first_of(older)
+        return self._writers[older]
 
     def telling_kinds(self, trace: Trace) -> Callable[[str], bool]:
         """Says of a key whether a line that shows it, and is not known as a copy, is surely the trace's own."""
         if trace.says_copies:
             return lambda key: key.startswith(_TURN_KIND) or not trace.sources
-        by_line = {_is_by_line(pair.keys) for pair in self._older[trace]} or {True}
+        by_line = {_is_by_line(keys) for keys in self._holders[trace]} or {True}
         return lambda key: key.startswith(_LINE_KIND) in by_line and not key.startswith(_TURN_KIND)
 
-    def _judge(self, one: Trace, other: Trace, shared: list[str]) -> None:
-        keys = _usable(one, other, shared)
-        is_known = one.name == other.name or self._is_ancestor(one, other) or self._is_ancestor(other, one)
-        if not keys or ((one.says_copies or other.says_copies) and not is_known):
-            return
-        sign, rule = self._compare(one, other, keys)
-        first, second = (one, other) if sign < 0 else (other, one)
-        self._older[second].append(Pair(first, second, keys, rule))
-        self._order.add((first, second))
+    def _first_of(self, traces: int) -> SessionId:
+        """The one that came before most of the others."""
+        members = (n for n in range(traces.bit_length()) if traces >> n & 1)
+        return self.traces[max(members, key=lambda n: (self._younger[n] & traces).bit_count())].name
 
-    def _compare(self, one: Trace, other: Trace, keys: frozenset[str]) -> tuple[int, str]:
+    def _judge(self, n: int, m: int, common: _Common) -> None:
+        one, other = self.traces[n], self.traces[m]
+        shared = common.usable(one, other)
+        is_known = one.name == other.name or self._is_ancestor(one, other) or self._is_ancestor(other, one)
+        if not shared.keys or ((one.says_copies or other.says_copies) and not is_known):
+            return
+        sign, rule = self._compare(one, other, shared)
+        first, second = (n, m) if sign < 0 else (m, n)
+        self._older[self.traces[second]].append(Older(first, self.traces[first], shared.keys, rule))
+        self._younger[first] |= 1 << second
+
+    def _compare(self, one: Trace, other: Trace, shared: _Shared) -> tuple[int, str]:
         if one.name == other.name:
             return _by_place(one, other), "same_session"
         if sign := self._is_ancestor(other, one) - self._is_ancestor(one, other):
             return sign, "marker"
         if sign := one.is_background - other.is_background:
             return sign, "marker"
-        if sign := _by_times(one, other, keys):
+        if sign := _by_times(shared.times_in(one), shared.times_in(other)):
             return sign, "times"
-        return _by_looks(_look(one, keys), _look(other, keys))
+        return _by_looks(shared.look_in(one), shared.look_in(other))
 
     def _is_ancestor(self, one: Trace, other: Trace) -> bool:
         return one.name in self._ancestors.get(other.name, ())
+
+
+def _holders_of(older: Iterable[Older]) -> dict[frozenset[str], int]:
+    holders: dict[frozenset[str], int] = defaultdict(int)
+    for one in older:
+        holders[one.keys] |= 1 << one.number
+    return holders
 
 
 def _ancestors_of(traces: list[Trace]) -> dict[str, set[str]]:
@@ -115,7 +138,8 @@ def _ancestors_of(traces: list[Trace]) -> dict[str, set[str]]:
         parents[trace.name].update(trace.sources, trace.hints)
         for target in trace.targets:
             parents[target].add(trace.name)
-    return {name: _reachable(name, parents) for name in list(parents)}
+    names = {trace.name for trace in traces}
+    return {name: _reachable(name, parents) & names for name in names}
 
 
 def _reachable(name: str, parents: dict[str, set[str]]) -> set[str]:
@@ -128,37 +152,62 @@ def _reachable(name: str, parents: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _shared_keys(traces: list[Trace]) -> dict[tuple[int, int], list[str]]:
-    holders: dict[str, list[int]] = {}
-    seen: dict[str, int] = {}
-    for n, trace in enumerate(traces):
-        for key in trace.rows:
-            first = seen.setdefault(key, n)
-            if first != n:
-                holders.setdefault(key, [first]).append(n)
-    shared: dict[tuple[int, int], list[str]] = defaultdict(list)
-    for key, numbers in holders.items():
-        for pair in combinations(numbers, 2):
-            shared[pair].append(key)
-    return shared
+class _Common:
+    """The keys that pairs of traces have in common. Which of them count may depend on the pair."""
+
+    def __init__(self, keys: frozenset[str]) -> None:
+        self._all = keys
+        self._by_line = frozenset(key for key in self._all if key.startswith(_LINE_KIND))
+        others = () if self._by_line else [key for key in self._all if not key.startswith(_TURN_KIND)]
+        self._unique = frozenset(key for key in others if _UNIQUE.fullmatch(key))
+        self._doubtful = [key for key in others if key not in self._unique]
+        self._shared: dict[frozenset[str], _Shared] = {}
+
+    def usable(self, one: Trace, other: Trace) -> _Shared:
+        """Those that say that two traces hold the same records."""
+        keys = self._usable(one, other)
+        if keys not in self._shared:
+            self._shared[keys] = _Shared(keys)
+        return self._shared[keys]
+
+    def _usable(self, one: Trace, other: Trace) -> frozenset[str]:
+        if one.says_copies or other.says_copies:
+            return self._all
+        if self._by_line or not self._doubtful:
+            return self._by_line or self._unique
+        return self._unique.union(key for key in self._doubtful if _is_at_one_time(key, one, other))
 
 
-def _usable(one: Trace, other: Trace, shared: list[str]) -> frozenset[str]:
-    if one.says_copies or other.says_copies:
-        return frozenset(shared)
-    by_line = [key for key in shared if key.startswith(_LINE_KIND)]
-    return frozenset(by_line or (key for key in shared if _names_one_thing(key, one, other)))
+class _Shared:
+    """Keys that traces hold in common, and how they stand in each: looked at once, however many pairs ask."""
+
+    def __init__(self, keys: frozenset[str]) -> None:
+        self.keys = keys
+        self._times: dict[Trace, _Times] = {}
+        self._alike: dict[tuple[str | None, ...], _Times] = {}
+        self._looks: dict[Trace, _Look] = {}
+
+    def times_in(self, trace: Trace) -> _Times:
+        """When the records were written; one and the same value where two traces agree."""
+        if trace not in self._times:
+            column = tuple(_time_of(key, trace) for key in self.keys)
+            self._times[trace] = self._alike.setdefault(column, _Times(column))
+        return self._times[trace]
+
+    def look_in(self, trace: Trace) -> _Look:
+        """What stands around the records."""
+        if trace not in self._looks:
+            self._looks[trace] = _look(trace, self.keys)
+        return self._looks[trace]
 
 
-def _names_one_thing(key: str, one: Trace, other: Trace) -> bool:
-    if key.startswith(_TURN_KIND):
-        return False
+def _is_at_one_time(key: str, one: Trace, other: Trace) -> bool:
     at = _time_of(key, one)
-    return _UNIQUE.fullmatch(key) is not None or (at is not None and at == _time_of(key, other))
+    return at is not None and at == _time_of(key, other)
 
 
 def _is_by_line(keys: frozenset[str]) -> bool:
-    return next(iter(keys)).startswith(_LINE_KIND)
+    return any(key.startswith(_LINE_KIND) for key in keys)
 
 
 def _time_of(key: str, trace: Trace) -> str | None:
@@ -172,10 +221,26 @@ def _by_place(one: Trace, other: Trace) -> int:
     return -1 if rank(one) < rank(other) else 1
 
 
-def _by_times(one: Trace, other: Trace, keys: frozenset[str]) -> int:
+class _Times:
+    """The times of shared records in one trace, in the order of their keys."""
+
+    def __init__(self, column: tuple[str | None, ...]) -> None:
+        self.column = column
+        known = [at for at in column if at]
+        self._ends = (min(known), max(known)) if column and len(known) == len(column) else None
+
+    def are_all_before(self, other: _Times) -> bool:
+        """Whether the first and the last one already tell; a copy of 1.0.x is newer than all that it copied."""
+        return self._ends is not None and other._ends is not None and self._ends[1] < other._ends[0]
+
+
+def _by_times(one: _Times, other: _Times) -> int:
+    if one is other:
+        return 0
+    if one.are_all_before(other) or other.are_all_before(one):
+        return -1 if one.are_all_before(other) else 1
     n_earlier = 0
-    for key in keys:
-        here, there = _time_of(key, one), _time_of(key, other)
+    for here, there in zip(one.column, other.column, strict=True):
         if here and there:
             n_earlier += (here < there) - (there < here)
     return (n_earlier < 0) - (n_earlier > 0)

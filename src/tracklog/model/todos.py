@@ -54,6 +54,8 @@ def _change(call: Call, tasks: dict[str, tuple[str, str]]) -> str | None:
     id = str(arguments.get("taskId") or "")
     if arguments.get("status") == "deleted":
         return id if tasks.pop(id, None) is not None else None
+    if id not in tasks and not arguments.get("subject"):
+        return None  # of a task that this session never made
     status, text = tasks.get(id, ("", ""))
     tasks[id] = (str(arguments.get("status") or status), str(arguments.get("subject") or text))
     return id

@@ -5,7 +5,13 @@ Rules of this room
   2. An id is a key with its kind before a colon. `uuid:` names a line, and decides alone where two files share any.
      `message:`, `call:` and others decide between files without a common uuid (1.0.x writes new ones on `--resume`).
      `turn:` counts only in logs that say themselves that they are copies.
+  3. Forks hold the same ids and times: each is kept once, however many traces show it.
 """
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from sys import intern
 
 import msgspec
 
@@ -62,7 +68,7 @@ class Trace:
         """A record with an id stands here. One line may show several; what a record only quotes does not count."""
         if key.endswith(":"):
             return
-        at = at and at.rstrip("Z")
+        key, at = intern(key), at and intern(at.rstrip("Z"))
         self.rows.setdefault(key, len(self.keys))
         self.keys.append(key)
         self.lines.append(line)
@@ -128,3 +134,33 @@ class Trace:
             self._began = at
         elif at < self._began:
             self.last_older = line
+
+
+def in_common(traces: Sequence[Trace]) -> Iterator[tuple[frozenset[str], list[tuple[int, int]]]]:
+    """The keys that pairs of traces share, each time with all pairs, by number, that share just these."""
+    parts = _parts(traces)
+    held: dict[int, set[int]] = defaultdict(set)
+    for part, (holders, _) in enumerate(parts):
+        for n in holders:
+            held[n].add(part)
+    pairs: dict[frozenset[int], list[tuple[int, int]]] = defaultdict(list)
+    for one, other in combinations(sorted(held), 2):
+        if both := held[one] & held[other]:
+            pairs[frozenset(both)].append((one, other))
+    for shared, alike in pairs.items():
+        yield frozenset(key for part in shared for key in parts[part][1]), alike
+
+
+def _parts(traces: Iterable[Trace]) -> list[tuple[tuple[int, ...], list[str]]]:
+    """The keys of more than one trace, put together where all of their holders are the same."""
+    holders: dict[str, list[int]] = {}
+    seen: dict[str, int] = {}
+    for n, trace in enumerate(traces):
+        for key in trace.rows:
+            first = seen.setdefault(key, n)
+            if first != n:
+                holders.setdefault(key, [first]).append(n)
+    parts: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for key, numbers in holders.items():
+        parts[tuple(numbers)].append(key)
+    return list(parts.items())

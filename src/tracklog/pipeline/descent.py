@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tracklog.model.ids import SessionId
-from tracklog.model.lineage import Descent, Trace, descent
+from tracklog.model.lineage import Descent, Trace, descents
 from tracklog.pipeline.reading import pieces_of
 from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles
 from tracklog.records.base import Piece
@@ -20,11 +20,27 @@ from tracklog.sources.found import FileKind, LogFile
 _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 
 
-def descent_of(session: SessionFiles, others: Iterable[SessionFiles]) -> Descent:
-    """What a session has in common with others."""
-    kin = [session, *others]
-    traces = [trace_of(file, one.id) for one in kin for file in one.files if file.kind in _THREADS]
-    return descent(SessionId(session.id), traces)
+class Kinship:
+    """The sessions of one family, for whoever reads several of them.
+
+    What they share is worked out when it is first asked for, from one look at each log; the traces are not kept.
+    """
+
+    def __init__(self, sessions: Iterable[SessionFiles]) -> None:
+        self.sessions = tuple(sessions)
+        self._descents: dict[SessionId, Descent] | None = None
+
+    def descent(self, session: str) -> Descent:
+        """What one of them has in common with the others."""
+        if self._descents is None:
+            self._descents = descents(self._traces())
+        return self._descents.get(SessionId(session)) or Descent()
+
+    def _traces(self) -> Iterator[Trace]:
+        for session in self.sessions:
+            for file in session.files:
+                if file.kind in _THREADS:
+                    yield trace_of(file, session.id)
 
 
 def trace_of(file: LogFile, session: str) -> Trace:

@@ -14,17 +14,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.heads import first_records
 from tracklog.pipeline.sessions import SessionFiles
 from tracklog.records.claude_code.envelope import Envelope
 from tracklog.records.claude_code.messages import AssistantLine
 from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.found import LogFile
+from tracklog.sources.found import Agent, LogFile
 
+Name = tuple[Agent, str]  # two agents may have given the same id
 HEAD_BYTES = 1 << 16
 SEARCHED_BYTES = 1 << 28
 _LINES_ASKED = 200  # for the first ids of a file
@@ -42,46 +44,47 @@ def family(session: SessionFiles, everything: Iterable[SessionFiles]) -> list[Se
     return [other for other in others if other.id in found]
 
 
-def families(everything: Iterable[SessionFiles]) -> dict[str, list[SessionFiles]]:
+def families(everything: Iterable[SessionFiles]) -> dict[Name, Kinship]:
     """The family of each session that has one, told from heads alone: for reading all of them in one go."""
-    sessions = list(everything)
-    known = {session.id: session for session in sessions}
-    links = [(one.id, source) for one in sessions for source in one.sources if source in known]
-    links += _links_by_heads([_glance(session) for session in sessions if session.agent == "claude"])
-    top = {id: id for id in known}
+    known = {(session.agent, session.id): session for session in everything}
+    top = {name: name for name in known}
 
-    def top_of(id: str) -> str:
-        while top[id] != id:
-            top[id] = id = top[top[id]]
-        return id
+    def top_of(name: Name) -> Name:
+        while top[name] != name:
+            top[name] = name = top[top[name]]
+        return name
 
-    for one, other in links:
-        if known[one].agent == known[other].agent:
+    for one, other in _links(known.values()):
+        if other in known:
             top[top_of(one)] = top_of(other)
-    members: dict[str, list[SessionFiles]] = defaultdict(list)
+    members: dict[Name, list[SessionFiles]] = defaultdict(list)
+    for name, session in known.items():
+        members[top_of(name)].append(session)
+    kin = {name: Kinship(sessions) for name, sessions in members.items() if sessions[1:]}
+    return {name: kin[top_of(name)] for name in known if top_of(name) in kin}
+
+
+def _links(sessions: Collection[SessionFiles]) -> Iterator[tuple[Name, Name]]:
+    """Sessions and those that they have to do with, who may not be there."""
     for session in sessions:
-        members[top_of(session.id)].append(session)
-    return {
-        one.id: [other for other in kin if other is not one]
-        for kin in members.values()
-        for one in kin
-        if kin[1:]
-    }
+        for source in session.sources:
+            yield (session.agent, session.id), (session.agent, source)
+    glances = (_glance(session) for session in sessions if session.agent == "claude")
+    for one, other in _links_by_heads(glances):
+        yield ("claude", one), ("claude", other)
 
 
-def _links_by_heads(glances: list[_Glance]) -> list[tuple[str, str]]:
-    by_first_id: dict[bytes, list[str]] = defaultdict(list)
+def _links_by_heads(glances: Iterable[_Glance]) -> Iterator[tuple[str, str]]:
+    """All that hold an id with which some begin are linked to one of these: a link for each, not for each pair."""
+    begins: dict[bytes, str] = {}
+    held: list[tuple[str, set[bytes]]] = []
     for glance in glances:
-        for key in glance.ids:
-            by_first_id[key].append(glance.session.id)
-    known = {glance.session.id for glance in glances}
-    links = [(glance.session.id, name) for glance in glances for name in glance.named & known]
-    for glance in glances:
-        held = {key for pattern in _IDS for key in pattern.findall(glance.head)}
-        links += [
-            (glance.session.id, other) for key in held if key in by_first_id for other in by_first_id[key]
-        ]
-    return links
+        id = glance.session.id
+        yield from ((id, name) for name in glance.named)
+        yield from ((id, begins.setdefault(key, id)) for key in glance.ids)
+        held.append((id, {key for pattern in _IDS for key in pattern.findall(glance.head)}))
+    for id, keys in held:
+        yield from ((id, begins[key]) for key in keys if key in begins)
 
 
 def _codex_family(session: SessionFiles, others: list[SessionFiles]) -> set[str]:

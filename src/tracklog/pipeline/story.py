@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from tracklog.model.fold import FileFold
 from tracklog.model.ids import MAIN, NodeId, SessionId, ThreadId
 from tracklog.model.session import Session
 from tracklog.model.translate import claude_code, codex
-from tracklog.pipeline.descent import descent_of
+from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.families import family
 from tracklog.pipeline.reading import identified, lines_of, pieces_of
 from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, group
@@ -54,34 +54,35 @@ def read(path: str | os.PathLike[str]) -> Session:
     sessions = group(_neighbours(file))
     for session in sessions:
         if any(os.path.realpath(one.path) == os.path.realpath(file.path) for one in session.files):
-            return read_session(session, family(session, sessions), now=datetime.now(UTC))
+            kin = Kinship([session, *family(session, sessions)])
+            return read_session(session, kin, now=datetime.now(UTC))
     raise UserError(f"{os.fspath(path)} is no log of a session of Claude Code or Codex")
 
 
 def read_session(
     session: SessionFiles,
-    others: Iterable[SessionFiles] = (),
+    kin: Kinship | None = None,
     *,
     is_alive: bool | None = None,
     now: datetime | None = None,
     on_bytes: OnBytes | None = None,
     with_text: bool = True,
 ) -> Session:
-    """The session that some files tell; `others` are those that may share history with it.
+    """The session that some files tell; `kin` are it and those that may share history with it.
 
     Without text, words and results are kept only as far as verdicts need them.
     """
     with _no_collecting():
         folds = list(folds_of(session, on_bytes=on_bytes, with_text=with_text))
-    others = list(others)
-    shares = bool(others) or any(HistoryInherited in fold.facts for fold in folds)
+    kin = kin or Kinship([session])
+    shares = len(kin.sessions) > 1 or any(HistoryInherited in fold.facts for fold in folds)
     return assemble(
         folds,
         session=SessionId(session.id),
         agent=session.agent,
         is_alive=is_alive,
         now=now,
-        descent=descent_of(session, others) if shares else None,
+        descent=kin.descent(session.id) if shares else None,
     )
 
 
@@ -127,7 +128,7 @@ def _told_by(file: LogFile, on_bytes: OnBytes | None) -> Iterator[tuple[bytes, l
             yield piece.raw, translator.translate(piece)
     except NotReadable as error:
         place = Place(str(file.path), line + 1)
-        yield b"", [StrangeSeen(place=place, kind="not readable", problem=str(error))]
+        yield b"", [StrangeSeen(place=place, kind="not readable", problem=error.why)]
 
 
 def _main_fold(

@@ -7,8 +7,8 @@ import pytest
 from msgspec import Raw
 
 from tracklog.model.ids import MAIN, CallId, SessionId
-from tracklog.model.session import Call, Verdict
-from tracklog.views.cli.call_words import LONGEST, MARKS, verdict_words, what_it_did
+from tracklog.model.session import Call, Stated, Verdict
+from tracklog.views.cli.call_words import LONGEST, MARKS, reason_of, stated_words, verdict_words, what_it_did
 
 
 def call(given: Any, **more: Any) -> Call:
@@ -76,3 +76,31 @@ def test_every_verdict_has_a_mark() -> None:
     from typing import get_args
 
     assert set(MARKS) == set(get_args(Verdict))
+
+
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [
+        (None, ""),
+        (Stated(took_ms=5.0), ""),
+        (Stated(tokens=999), "999 tokens stated"),
+        (Stated(tokens=999_949, tool_uses=1), "999.9k tokens, 1 tool stated"),
+        (Stated(tokens=999_950, tool_uses=0), "1.0M tokens, 0 tools stated"),
+    ],
+)
+def test_what_is_stated_of_a_subagent_is_told_in_few_words(stated: Stated | None, words: str) -> None:
+    assert stated_words(call({}, stated=stated)) == words
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"verdict": "denied", "decision": "reject config", "why": "a rule"}, "reject config"),
+        ({"verdict": "denied", "feedback": "not so", "error": "Error"}, "not so"),
+        ({"verdict": "backgrounded", "decision": "accept config", "why": "x"}, ""),
+        ({"verdict": "ok", "error": "x"}, ""),
+        ({"verdict": "lost", "why": "it went on"}, "it went on"),
+    ],
+)
+def test_the_reason_is_told_where_a_call_did_not_end_well(more: dict[str, Any], words: str) -> None:
+    assert reason_of(call({}, **more)) == words

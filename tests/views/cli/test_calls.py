@@ -30,7 +30,15 @@ KEYS = [
     "parallel_with",
     "inherited_by",
     "why",
+    "decision",
+    "feedback",
+    "spawned",
+    "mcp_server",
+    "stated",
+    "hooks",
+    "phases",
 ]
+OF_THE_CONTRACT = KEYS[: KEYS.index("why")]
 
 
 def rows_of(*words: str, home: Path) -> list[dict[str, Any]]:
@@ -67,7 +75,7 @@ def test_the_document_has_every_field_of_the_contract(tmp_path: Path) -> None:
         "took_by": "log_times",
         "inherited_by": [],
     }
-    rows = [{key: row[key] for key in KEYS if key != "why"} for row in document["calls"]]
+    rows = [{key: row[key] for key in OF_THE_CONTRACT} for row in document["calls"]]
     assert (list(document), rows) == (
         ["schema_version", "calls"],
         [
@@ -107,6 +115,51 @@ def test_every_key_is_there_where_nothing_came_back(tmp_path: Path) -> None:
     assert list(lost) == KEYS
     empty = ("returned_at", "took_ms", "took_by", "exit_code", "error", "outcome")
     assert [lost[key] for key in empty] == [None] * len(empty)
+
+
+def test_the_life_of_a_call_is_told_in_moments_with_their_lines(tmp_path: Path) -> None:
+    log = Log().prompt("Go.").answer("m", tool("t", "mcp__files__read", path="x"), stop="tool_use")
+    path = str(log.result("t", "text").answer("n", "Done.").write_in(tmp_path))
+    row = rows_of(home=tmp_path)[0]
+    assert row["phases"] == [
+        {"what": "asked", "at": log.at(2), "path": path, "line": 2},
+        {"what": "returned", "at": log.at(3), "path": path, "line": 3},
+        {"what": "read", "at": log.at(4), "path": path, "line": 4},
+    ]
+    assert (row["mcp_server"], row["stated"], row["spawned"], row["hooks"]) == ("files", None, None, [])
+
+
+def test_what_the_client_states_of_a_subagent_is_in_the_row(tmp_path: Path) -> None:
+    log = Log().prompt("Go.").answer("m", tool("t", "Task", description="Count", prompt="x"), stop="tool_use")
+    report = {"agentId": "abc", "totalDurationMs": 900, "totalTokens": 12_345, "totalToolUseCount": 4}
+    log.result("t", "7", report={"status": "completed", "content": [], **report}).write_in(tmp_path)
+    assert rows_of(home=tmp_path)[0]["stated"] == {"took_ms": 900, "tokens": 12_345, "tool_uses": 4}
+
+
+def test_a_hook_that_blocked_a_call_is_in_the_row(tmp_path: Path) -> None:
+    log = Log().prompt("Go.").answer("m", tool("t", "Bash", command="rm x"), stop="tool_use")
+    said = "PreToolUse:Bash hook error: [guard]: not here"
+    path = str(log.result("t", said, is_error=True, report=f"Error: {said}").write_in(tmp_path))
+    hook = {
+        "type": "hook_blocking_error",
+        "hookName": "PreToolUse:Bash",
+        "hookEvent": "PreToolUse",
+        "toolUseID": "t",
+        "blockingError": {"blockingError": "not here", "command": "guard"},
+    }
+    line = {**log.lines[-1], "type": "attachment", "uuid": "h", "parentUuid": log.tip, "attachment": hook}
+    del line["message"], line["toolUseResult"]
+    log.note(line).write_in(tmp_path)
+    row = rows_of(home=tmp_path)[0]
+    place = {"path": path, "line": 4}
+    told = [{"event": "PreToolUse", "name": "PreToolUse:Bash", "outcome": "blocked", **place}]
+    assert (row["verdict"], row["hooks"]) == ("blocked", told)
+
+
+def test_a_call_that_was_answered_twice_says_so(tmp_path: Path) -> None:
+    log = Log().prompt("Go.").answer("m", tool("t", "Bash", command="ls"), stop="tool_use")
+    log.result("t", "a").result("t", "b").write_in(tmp_path)
+    assert "      answered 2 times\n" in tracklog("calls", home=tmp_path).out
 
 
 def test_without_a_session_the_calls_of_all_are_listed(tmp_path: Path) -> None:

@@ -75,7 +75,18 @@ def test_last_text_goes_further_back(tmp_path: Path) -> None:
 def test_a_session_without_any_text_is_exit_1_also_with_last_text(tmp_path: Path) -> None:
     Log().prompt("Go.").write_in(tmp_path)
     answer = tracklog("final", ONE, "--last-text", home=tmp_path)
+    assert answer == (1, "", f"tracklog: nothing was answered in {ONE} yet\n")
+    assert tracklog("final", ONE, home=tmp_path) == answer
+    Log().prompt("Go.").answer("m", tool("t", "Bash", command="ls"), stop="tool_use").write_in(tmp_path)
+    answer = tracklog("final", ONE, "--last-text", home=tmp_path)
     assert answer == (1, "", f"tracklog: no request of {ONE} has any text\n")
+
+
+def test_what_the_client_said_in_the_model_s_place_is_no_answer(tmp_path: Path) -> None:
+    log = Log().prompt("Go.").answer("msg_1", "Gone.").client("No response requested.")
+    log.write_in(tmp_path)
+    assert tracklog("final", ONE, home=tmp_path).out == "Gone.\n"
+    assert tracklog("final", ONE, "--last-text", home=tmp_path).out == "Gone.\n"
 
 
 def test_the_payload_of_a_stop_hook_fills_in_for_a_log_without_text(tmp_path: Path) -> None:

@@ -134,6 +134,7 @@ def test_files_that_did_not_change_since_cannot_hold_a_newer_session(tmp_path: P
         (["--until", "2026-02-28"], []),
         (["--until", "2026-03-01"], [TWO, ONE]),
         (["--since", "1d"], []),
+        (["--until", "9999-12-31"], [TWO, ONE]),
     ],
 )
 def test_the_filters_choose(tmp_path: Path, words: list[str], fitting: list[str]) -> None:
@@ -181,6 +182,23 @@ def test_a_wreck_is_a_session_without_words_and_an_empty_log_is_none(tmp_path: P
         "",
         f"tracklog: nothing was written to {transcript_in(tmp_path)} yet\n",
     )
+
+
+def test_a_session_of_warm_ups_alone_is_none(tmp_path: Path) -> None:
+    working_day().write_in(tmp_path)
+    warm = Log(TWO, isSidechain=True, agentId="abc").prompt("Warmup").answer("msg_w", "Ready.")
+    warm.write(transcript_in(tmp_path, "agent-abc.jsonl"))
+    Log(TWO).note({"type": "summary", "summary": "Old", "leafUuid": "x"}).write_in(tmp_path)
+    os.utime(transcript_in(tmp_path), (1_772_359_200, 1_772_359_200))
+    rows = tracklog("sessions", "--json", home=tmp_path).json["sessions"]
+    assert [row["id"] for row in rows] == [ONE]
+    assert tracklog("show", "@last", "--json", home=tmp_path).json["session"]["id"] == ONE
+    assert tracklog("show", TWO, "--json", home=tmp_path).json["session"]["threads"] == 2
+
+
+def test_what_the_client_said_in_the_model_s_place_is_no_request(tmp_path: Path) -> None:
+    Log().prompt("Go.").answer("msg_1", "Gone.").client("No response requested.").write_in(tmp_path)
+    assert tracklog("sessions", "--json", home=tmp_path).json["sessions"][0]["requests"] == 1
 
 
 def test_loose_logs_are_sessions_too(tmp_path: Path) -> None:

@@ -68,7 +68,13 @@ def test_the_document_has_the_session_and_its_turns(tmp_path: Path) -> None:
     first = {"id": "msg_1", "model": "claude-opus-4-6", "at": log.at(2), "text": "I look at it first."}
     second = {"id": "msg_2", "model": "claude-opus-4-6", "at": log.at(8), "text": "Fixed.", "calls": []}
     third = {"id": "msg_3", "model": "claude-opus-4-6", "at": log.at(10), "calls": []}
-    plain = {"interrupted": False, "on_active_branch": True, "inherited": False}
+    plain: dict[str, object] = {
+        "stated_ms": None,
+        "client_texts": [],
+        "interrupted": False,
+        "on_active_branch": True,
+        "inherited": False,
+    }
     assert document == {
         "schema_version": 1,
         "session": listed[0],
@@ -96,6 +102,18 @@ def test_the_document_has_the_session_and_its_turns(tmp_path: Path) -> None:
                 **plain,
             },
         ],
+        "todos": [],
+        "questions": [],
+        "links": [],
+        "strays": [],
+        "problems": [],
+        "hooks": [],
+        "permission_modes": [],
+        "titles": {"first_prompt": "Fix the test."},
+        "retracted": [],
+        "forked_from": None,
+        "forks": [],
+        "copied": [],
     }
 
 

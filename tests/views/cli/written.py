@@ -46,6 +46,12 @@ class Log:
             self._line("assistant", {"message": message, "requestId": f"req_{id}", **more})
         return self
 
+    def client(self, text: str, **more: Any) -> Log:
+        """What the client writes in the model's place."""
+        message = {"id": f"client-{len(self.lines)}", "role": "assistant", "model": "<synthetic>"}
+        content = [{"type": "text", "text": text}]
+        return self._line("assistant", {"message": {**message, "content": content}, **more})
+
     def result(self, call: str, text: str, *, is_error: bool = False, report: Any = None, **more: Any) -> Log:
         block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call, "content": text}
         if is_error:

@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from tracklog.model.session import Session, Thread
-from tracklog.views.cli.conversation_lines import Paper
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import answer, answer_json, count, excerpt, safe, short_id
-from tracklog.views.cli.session_rows import thread_row
+from tracklog.views.cli.session_rows import n_requests, thread_row
 from tracklog.views.cli.stories import Stories
 from tracklog.views.cli.wrapping import cut
 
@@ -91,7 +91,7 @@ def _line(thread: Thread, lead: str, paper: Paper) -> str:
 def _what_it_came_to(thread: Thread) -> Iterator[str]:
     is_known = thread.parent_thread is not None or thread.state != "unknown"
     yield thread.state if is_known else ""
-    yield f"{count(len(thread.requests), 'request')}, {count(len(thread.calls), 'call')}"
+    yield f"{count(n_requests(thread.requests), 'request')}, {count(len(thread.calls), 'call')}"
 
 
 def _joined(thread: Thread) -> str:

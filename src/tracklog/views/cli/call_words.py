@@ -70,9 +70,9 @@ def reason_of(call: Call) -> str:
     """Why a call did not end well, on one line; empty if it did."""
     if call.verdict in ("ok", "running"):
         return ""
-    said = (
-        call.feedback or call.error or call.decision or ("" if call.verdict == "backgrounded" else call.why)
-    )
+    said = call.feedback or call.error
+    if not said and call.verdict != "backgrounded":  # that one did not end badly: nothing needs an excuse
+        said = call.decision or call.why
     lines = [line.strip() for line in (said or "")[:_SEARCHED].splitlines() if line.strip()]
     told = lines if len(lines) < 4 else [lines[0], "…", lines[-1]]  # errors say most where they begin and end
     return "" if told == [call.verdict] else short(" / ".join(told), _LONGEST_REASON)
@@ -81,7 +81,7 @@ def reason_of(call: Call) -> str:
 def answers_words(call: Call) -> str:
     """That a call was answered more than once; empty if it was not."""
     n_answers = sum(not result.is_note for result in call.results)
-    return f"answered {n_answers} times" if n_answers > 1 else ""
+    return f"answered {n_answers:,} times" if n_answers > 1 else ""
 
 
 def stated_words(call: Call) -> str:

@@ -14,10 +14,10 @@ import click
 
 from tracklog.errors import UserError
 from tracklog.model.session import Call, Session, Verdict
-from tracklog.views.cli.call_words import MARKS, verdict_words, what_it_did
-from tracklog.views.cli.conversation_lines import Paper, reason_of
+from tracklog.views.cli.call_words import MARKS, answers_words, reason_of, verdict_words, what_it_did
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import answer, answer_json_rows, count, safe, short, tilde
 from tracklog.views.cli.session_rows import call_row
 from tracklog.views.cli.stories import Stories
@@ -206,6 +206,7 @@ def _remarks(call: Call) -> Iterator[str]:
     words = verdict_words(call)
     yield words if words != call.verdict else ""
     yield "" if call.on_active_branch else "on a branch that was left"
+    yield answers_words(call)
     is_plain = call.why == call.verdict or (call.verdict == "ok" and call.sureness == "stated")
     yield "" if is_plain else short(call.why, 120)
     yield reason_of(call)

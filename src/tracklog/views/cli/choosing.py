@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tracklog.errors import UserError
 from tracklog.sources.folders import roots_at
 from tracklog.sources.found import LogFile, Root, Skipped
 from tracklog.sources.places import default_roots, find_all, resolve_session
@@ -39,7 +40,18 @@ def find_logs(given: Sequence[Path], *, agent: str | None = None) -> Found:
 
 def session_named(text: str, found: Found) -> list[LogFile]:
     """The files of the one session a person means, the best first, each with its agent if it can be told."""
-    return [_named(file) for file in resolve_session(text, found.files)]
+    matches = [_named(file) for file in resolve_session(text, found.files)]
+    refuse_if_of_several(text, [file.agent for file in matches if file.size])
+    return matches
+
+
+def refuse_if_of_several(text: str, agents: Iterable[str | None]) -> None:
+    """What is the name of a session of one agent and of another is never guessed."""
+    whose = sorted({agent for agent in agents if agent})
+    if len(whose) > 1:
+        raise UserError(
+            f"{text!r} is a session of {' and one of '.join(whose)}: choose with --agent, or name the file"
+        )
 
 
 def tracklog_home(given: Path | None) -> Path:

@@ -144,12 +144,17 @@ class Chosen:
             self.thread is not session.main and places & set(session.main.paths)
         ):
             return  # what happened to the session belongs to the living branch of the thread that owns the file
+        told_by_requests = {
+            place for request in self.thread.requests if request.error for place in request.places
+        }
+        notes = [note for note in session.notes if note.place.path in places]
+        notes.sort(key=lambda note: self._order(note.place, 2))
         moments: list[tuple[Place, Moment]] = [
             *((one.place, one) for one in session.compactions),
-            *((one.place, one) for one in session.failures),
+            *((one.place, one) for one in session.failures if one.place not in told_by_requests),
             *((place, Interrupted(place)) for place in session.interruptions),
             *((one.place, one) for one in session.strays),
-            *((one.place, one) for one in _when_they_change(session.notes)),
+            *((one.place, one) for one in _when_they_change(notes)),
         ]
         yield from ((self._order(place, 2), one) for place, one in moments if place.path in places)
 

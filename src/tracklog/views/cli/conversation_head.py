@@ -20,7 +20,7 @@ def head_lines(chosen: Chosen, paper: Paper) -> Iterator[str]:
     """The title, the id, where and how it ran, how much there is, and what could not be read."""
     session = chosen.session
     yield paper.painted(cut(excerpt(session.title or "(no title)", 200), paper.width), bold=True)
-    for line in (session.id, _where(session), _how_much(session), _kin(session)):
+    for line in (session.id, _where(session), _how_much(session), _circumstances(session)):
         if line:
             yield paper.painted(cut(safe(line), paper.width), dim=True)
     if chosen.thread is not session.main:
@@ -31,14 +31,13 @@ def head_lines(chosen: Chosen, paper: Paper) -> Iterator[str]:
             yield cut(safe(f"worktree {tilde(thread.worktree)}"), paper.width)
     if chosen.branch is not None and not chosen.branch.is_active:
         yield cut(safe(f"branch {chosen.branch.id}: left ({chosen.branch.why})"), paper.width)
-    yield from (paper.painted(line, fg="yellow") for line in _not_read(session))
+    yield from _not_read(session, paper)
 
 
 def _where(session: Session) -> str:
     cwd = tilde(session.cwd) if session.cwd else ""
     place = f"{cwd} ({session.branch})" if cwd and session.branch else cwd
-    modes = " → ".join(session.permission_modes)
-    parts = (session.agent, *session.versions[-1:], *session.models[:3], place, modes)
+    parts = (session.agent, *session.versions[-1:], *session.models[:3], place)
     return " · ".join(part for part in parts if part)
 
 
@@ -61,12 +60,13 @@ def _from_to(session: Session) -> str:
     return f"{first} – {last[11:] if first[:10] == last[:10] else last} UTC"
 
 
-def _kin(session: Session) -> str:
-    """The sessions with which it shares history."""
+def _circumstances(session: Session) -> str:
+    """What it was allowed to do, and with which sessions it shares history."""
     n_copied = sum(last.line - first.line + 1 for first, last in session.inherited)
     forks = [short_id(fork) for fork in session.forks[:_FORKS_SHOWN]]
     more = ", …" if len(session.forks) > _FORKS_SHOWN else ""
     parts = [
+        f"permissions: {' → '.join(session.permission_modes)}" if session.permission_modes else "",
         f"forked from {short_id(session.forked_from)}" if session.forked_from else "",
         f"{count(n_copied, 'line')} copied" if n_copied else "",
         f"copied by {', '.join(forks)}{more}" if forks else "",
@@ -74,17 +74,17 @@ def _kin(session: Session) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _not_read(session: Session) -> Iterator[str]:
-    """Never cut: the command is there to be copied."""
+def _not_read(session: Session, paper: Paper) -> Iterator[str]:
     lines = list(dict.fromkeys(one.place for one in session.problems if not is_about_a_file(one)))
     if lines:
-        first = lines[0]
-        yield (
-            f"! {count(len(lines), 'line')} not understood, the first is line {first.line}: "
-            f"tracklog records {safe(for_the_shell(first.path))}"
-        )
+        words = f"! {count(len(lines), 'line')} not understood, the first is line {lines[0].line}:"
+        yield paper.painted(cut(words, paper.width), fg="yellow")
+        yield f"  tracklog records {safe(for_the_shell(lines[0].path))}"  # never cut: it is there to be copied
     for path in dict.fromkeys(one.place.path for one in session.problems if is_about_a_file(one)):
-        yield f"! not read to its end: {safe(tilde(path))}"
+        lead = "! not read to its end: "
+        name = safe(tilde(path))
+        room = paper.room(len(lead))
+        yield paper.painted(lead + (short(name, room) if room else name), fg="yellow")
 
 
 def foot_lines(chosen: Chosen, paper: Paper, *, with_thinking: bool) -> Iterator[str]:

@@ -95,7 +95,7 @@ def moment_meant(text: str, *, now: datetime, is_end: bool) -> datetime:
         return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
     moment = datetime.fromisoformat(text.strip())
     if is_end and _is_a_day(text.strip()):
-        moment += timedelta(days=1)
+        moment += min(timedelta(days=1), datetime.max - moment)  # behind the last day there is none
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

@@ -83,8 +83,10 @@ def final(
     """
     payload = _read_payload(stop_payload) if stop_payload else Payload()
 
+    said: set[str] = set()
+
     def look() -> Session:
-        return Stories(roots, agent=agent, filters=filters).named(session)
+        return Stories(roots, agent=agent, filters=filters, said=said).named(session)
 
     story = _once_it_is_whole(
         look, patience=PATIENCE_S if wait else 0.0, may_be_absent=payload.text is not None
@@ -95,11 +97,13 @@ def final(
     elif found.text is not None:
         answer("\n".join(safe_lines(found.text)))
     if found.text is None:
-        talk(f"tracklog: {_why_not(session, last_text=last_text)}")
+        talk(f"tracklog: {_why_not(session, story, last_text=last_text)}")
         raise click.exceptions.Exit(NOT_FINE)
 
 
-def _why_not(session: str, *, last_text: bool) -> str:
+def _why_not(session: str, story: Session | None, *, last_text: bool) -> str:
+    if story is None or story.final is None:
+        return f"nothing was answered in {session} yet"
     if last_text:
         return f"no request of {session} has any text"
     return f"the last request of {session} has no text: --last-text goes further back"
@@ -150,7 +154,8 @@ def _chosen(story: Session | None, payload: Payload, *, last_text: bool) -> Answ
 
 def _last_with_text(story: Session) -> Request | None:
     living = (request for request in reversed(story.main.requests) if request.on_active_branch)
-    return next((request for request in living if request.text.strip()), None)
+    answers = (request for request in living if not request.is_synthetic or request.error is not None)
+    return next((request for request in answers if request.text.strip()), None)
 
 
 def _read_payload(name: str) -> Payload:

@@ -9,9 +9,9 @@ import click
 
 from tracklog.model.ids import NodeId
 from tracklog.model.session import Branch, Compaction, Session, Turn
-from tracklog.views.cli.conversation_lines import Paper
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import answer, answer_json, count, excerpt, safe, short, tilde
 from tracklog.views.cli.session_rows import branch_row, compaction_row
 from tracklog.views.cli.stories import Stories

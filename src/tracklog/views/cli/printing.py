@@ -70,7 +70,7 @@ def short(text: str, width: int) -> str:
 
 def short_id(id: str) -> str:
     """As much of an id as tells it apart: those of Codex begin with the time, so they need more."""
-    return short(id[:13] if id[14:15] == "7" else id[:8], 13)
+    return short(id[:13] if id[13:15] == "-7" else id[:8], 13)
 
 
 def excerpt(text: str, width: int) -> str:

@@ -39,9 +39,9 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 | command | document |
 |---|---|
 | `sessions` | `sessions`: `id, agent, path, title, project, cwd, branch, models, versions, entrypoint, started_at, last_at, state, turns, requests, calls, errors, threads, cost_micro_usd, only_here` |
-| `show` | `session` as above; `turns`: `n, prompt, at, requests, calls, text, ended_at, took_ms, interrupted, on_active_branch, inherited`, its `requests`: `id, model, at, text, calls`, with `--thinking` also `thinking` |
+| `show` | `session` as above; `turns`: `n, prompt, at, requests, calls, text, ended_at, took_ms, interrupted, on_active_branch, inherited, stated_ms, client_texts`, its `requests`: `id, model, at, text, calls`, with `--thinking` also `thinking`; its `client_texts`: `id, at, text, error`. About the whole session: `todos`: `at, path, line, items, whole`, its `items`: `status, text`; `questions`: `call, question, options, answer`; `links`: `what, target, at, path, line`; `strays`: `call, path, line`; `problems`: `path, line, what`; `hooks` of no call: `event, name, outcome, command, exit_code, took_ms, at, path, line`; `permission_modes`; `titles` by source; `retracted`: ids of records; `forked_from`; `forks`; `copied`: `path, first_line, last_line` |
 | `final` | `session, text, source, request`; `source` is `log` or `stop_payload`; without text, `text` and `source` are null |
-| `calls` | `calls`: `id, session, agent, thread, name, input, verdict, outcome, timed_out, sureness, evidence, on_active_branch, called_at, returned_at, took_ms, took_by, exit_code, error, parallel_with, inherited_by, why`; `evidence`: `path, line` |
+| `calls` | `calls`: `id, session, agent, thread, name, input, verdict, outcome, timed_out, sureness, evidence, on_active_branch, called_at, returned_at, took_ms, took_by, exit_code, error, parallel_with, inherited_by, why, decision, feedback, spawned, mcp_server, stated, hooks, phases`; `evidence`: `path, line`; `stated`: `took_ms, tokens, tool_uses`, or null; `hooks`: `event, name, outcome, path, line`; `phases`: `what, at, path, line` |
 | `agents` | `threads`: `id, parent_thread, parent_call, type, description, state, sureness, requests, calls, cost_micro_usd, joined_by, warmup, paths, children`; the first is `main`, further ones are joined to nothing |
 | `graph` | `branches`: `id, parent, from, to, active, why`; `compactions`: `path, line, at, trigger, tokens_before, tokens_after, kept`; `orphans`: ids of records |
 | `tracklog` | `places` as below, `coverage` as below, of the newest logs |
@@ -53,7 +53,14 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 | `demo` | `path, files, bytes, roots` |
 
 A row of `sessions` counts what is the session's own, left branches included; what a fork copied belongs to the session
-that it came from. `errors` are calls with the verdict `error`. `cost_micro_usd` is null and `only_here` false for now.
+that it came from. `requests` are answers of an API; what a client wrote in the model's place is none, and stands in
+`client_texts`. A session of warm-ups alone is none. `errors` are calls with the verdict `error`. `cost_micro_usd` is null
+and `only_here` false for now.
+
+A log that cannot be read to its end is said on stderr, and what was read of it counts; a session of which nothing could
+be read is not listed, and asked for by name it is exit code 1. `strays` are results whose call stands nowhere, `problems`
+lines that were not understood, or logs `not readable`. `whole` is false where, of a very long todo list, only the change
+is given. `stated` is what the client says a subagent's work came to, never to be added to our own counts.
 `took_by` says whether a time is `stated` by the client or taken from `log_times`; `sureness` is `stated` or `inferred`.
 
 `agent` is `claude`, `codex`, or null for files of agents that we do not know. `reading` is `read`, `unknown` or

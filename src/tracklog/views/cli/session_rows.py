@@ -3,6 +3,7 @@
 Rules of this room
   1. Every field of a row is always there; what nobody knows is null.
   2. A row counts what is the session's own: what a fork copied belongs to the session that it came from.
+  3. What the client wrote in the model's place is no request: it is neither counted nor listed as one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tracklog.model.events import Place
-from tracklog.model.session import Branch, Call, Compaction, Request, Session, Thread, Turn
+from tracklog.model.session import Branch, Call, Compaction, HookRun, Request, Session, Thread, Turn
 from tracklog.views.cli.filters import project_of
 
 Row = dict[str, Any]
@@ -38,7 +39,7 @@ def session_row(session: Session) -> Row:
         "last_at": session.last_at,
         "state": session.state,
         "turns": sum(not turn.is_inherited for turn in session.turns),
-        "requests": sum(not request.is_inherited for request in session.requests),
+        "requests": n_requests(request for request in session.requests if not request.is_inherited),
         "calls": len(calls),
         "errors": sum(call.verdict == "error" for call in calls),
         "threads": len(session.threads),
@@ -54,11 +55,17 @@ def turn_row(turn: Turn, requests: Iterable[Request], *, with_thinking: bool) ->
         "n": turn.n,
         "prompt": turn.prompt,
         "at": turn.at,
-        "requests": [_request_row(request, with_thinking=with_thinking) for request in shown],
+        "requests": [
+            _request_row(request, with_thinking=with_thinking)
+            for request in shown
+            if not request.is_synthetic
+        ],
         "calls": list(turn.calls),
         "text": turn.text,
         "ended_at": turn.ended_at,
         "took_ms": turn.took_ms,
+        "stated_ms": turn.stated_ms,
+        "client_texts": [_client_row(request) for request in shown if request.is_synthetic],
         "interrupted": turn.is_interrupted,
         "on_active_branch": turn.on_active_branch,
         "inherited": turn.is_inherited,
@@ -74,6 +81,15 @@ def _request_row(request: Request, *, with_thinking: bool) -> Row:
         "calls": list(request.calls),
     }
     return {**row, "thinking": request.thinking} if with_thinking else row
+
+
+def n_requests(requests: Iterable[Request]) -> int:
+    """How many answers an API gave."""
+    return sum(not request.is_synthetic for request in requests)
+
+
+def _client_row(request: Request) -> Row:
+    return {"id": request.id, "at": request.at, "text": request.text, "error": request.error}
 
 
 def call_row(call: Call) -> Row:
@@ -100,7 +116,25 @@ def call_row(call: Call) -> Row:
         "parallel_with": list(call.parallel_with),
         "inherited_by": list(call.inherited_by),
         "why": call.why,
+        "decision": call.decision,
+        "feedback": call.feedback,
+        "spawned": call.spawned,
+        "mcp_server": call.server,
+        "stated": _stated_row(call),
+        "hooks": [_hook_row(hook) for hook in call.hooks],
+        "phases": [{"what": phase.what, "at": phase.at, **place_row(phase.place)} for phase in call.phases],
     }
+
+
+def _stated_row(call: Call) -> Row | None:
+    stated = call.stated
+    if stated is None:
+        return None
+    return {"took_ms": stated.took_ms, "tokens": stated.tokens, "tool_uses": stated.tool_uses}
+
+
+def _hook_row(hook: HookRun) -> Row:
+    return {"event": hook.event, "name": hook.name, "outcome": hook.outcome, **place_row(hook.place)}
 
 
 def thread_row(thread: Thread, *, depth: int = 0) -> Row:
@@ -121,7 +155,7 @@ def _thread_alone(thread: Thread) -> Row:
         "description": thread.description,
         "state": thread.state,
         "sureness": thread.sureness,
-        "requests": len(thread.requests),
+        "requests": n_requests(thread.requests),
         "calls": len(thread.calls),
         "cost_micro_usd": None,
         "joined_by": thread.joined_by,

@@ -7,12 +7,14 @@ from pathlib import Path
 import click
 
 from tracklog.views.cli.conversation import Chosen
-from tracklog.views.cli.conversation_lines import Paper, lines_of
+from tracklog.views.cli.conversation_lines import lines_of
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import answer, answer_json
 from tracklog.views.cli.session_rows import Row, session_row, turn_row
 from tracklog.views.cli.stories import Stories
+from tracklog.views.cli.story_rows import story_rows
 
 
 @click.command
@@ -35,8 +37,9 @@ def show(
     """The conversation of a session, as it can be read.
 
     SESSION is an id, the start of one, a file, or @last. Shows prompts, answers, and one line for each tool call: how
-    it ended, what it did, how long it took. What the client put between the lines is counted, not shown. Without
-    --branch it is the branch on which the session goes on.
+    it ended, what it did, how long it took; answers to questions, the todo list at the end of each turn that changed
+    it, results without a call. What the client put between the lines is counted, not shown. Without --branch it is the
+    branch on which the session goes on.
 
     \b
     tracklog show @last
@@ -46,7 +49,8 @@ def show(
     story = Stories(roots, agent=agent, filters=filters).named(session)
     chosen = Chosen(story, thread=thread, branch=branch)
     if as_json:
-        answer_json({"session": session_row(story), "turns": _turn_rows(chosen, with_thinking=thinking)})
+        turns = _turn_rows(chosen, with_thinking=thinking)
+        answer_json({"session": session_row(story), "turns": turns, **story_rows(story)})
         return
     for line in lines_of(chosen, Paper.of_stdout(), with_thinking=thinking):
         answer(line)

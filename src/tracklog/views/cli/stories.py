@@ -2,7 +2,9 @@
 
 Rules of this room
   1. One session at a time is in memory.
-  2. A session that cannot be read is said on stderr and left out of a list; asked for by name, it is not there.
+  2. A log that cannot be read to its end is said on stderr, once; what was read of it counts. A session of which
+     nothing was read is left out of a list; asked for by name, it is not there.
+  3. A session that is nothing but warm-ups is none, unless it is asked for by its name.
 """
 
 from __future__ import annotations
@@ -13,39 +15,44 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tracklog.model.session import Session
-from tracklog.pipeline.families import families, family
+from tracklog.model.session import Problem, Session
+from tracklog.pipeline.descent import Kinship
+from tracklog.pipeline.families import Name, families, family
 from tracklog.pipeline.sessions import SessionFiles, group
 from tracklog.pipeline.story import read, read_session
-from tracklog.sources.files import NotReadable
 from tracklog.sources.found import LogFile
-from tracklog.views.cli.choosing import Found, find_logs, session_named
+from tracklog.views.cli.choosing import Found, find_logs, refuse_if_of_several, session_named
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.places import show_nothing_found
 from tracklog.views.cli.printing import answer, count, talk
 from tracklog.views.cli.progress import progress
 
+_NOT_READABLE = "not readable"
+
 
 class Stories:
     """The sessions in some places, to be read one by one; those that do not fit the filters are not there."""
 
-    def __init__(self, roots: Sequence[Path], *, agent: str | None, filters: Filters) -> None:
+    def __init__(
+        self, roots: Sequence[Path], *, agent: str | None, filters: Filters, said: set[str] | None = None
+    ) -> None:
         self.found: Found = find_logs(_absolute(roots), agent=agent)
         self.groups: list[SessionFiles] = group(self.found.files)
         self._filters = filters
         self._are_given = bool(roots)
-        self._families: dict[str, list[SessionFiles]] | None = None  # all of them, where all are read
+        self._families: dict[Name, Kinship] | None = None  # all of them, where all are read
         self._done = 0
+        self._said = set() if said is None else said  # the logs that were said to be not readable
 
     def named(self, text: str) -> Session:
         """The one session that a person means."""
-        try:
-            session = self._newest() if text == "@last" and self._filters.asks else self._called(text)
-        except NotReadable as refusal:
-            raise NotThere(f"cannot read {refusal.path}: {refusal.why}") from refusal
+        session = self._last() if text == "@last" else self._called(text)
         if session is None:
             raise NotThere(f"no session {text}: `tracklog sessions` lists them, --root looks elsewhere")
+        self._say_what_is_not_readable(session)
+        if is_unread(session):
+            raise NotThere(f"nothing of {text} could be read")
         if not self._filters.fits(session):
             raise NotThere(f"the session {text} does not fit --since, --until, --project or --model")
         return session
@@ -60,8 +67,9 @@ class Stories:
             for files in self.groups:
                 if until is not None and until(files):
                     return
-                session = self._read_or_say_why_not(files)
-                if session is not None and self._filters.fits(session):
+                session = self._read(files)
+                self._say_what_is_not_readable(session)
+                if not is_unread(session) and not is_only_warmups(session) and self._filters.fits(session):
                     yield session
 
     @property
@@ -79,12 +87,13 @@ class Stories:
         else:
             show_nothing_found(self.found, default=not self._are_given)
 
-    def _newest(self) -> Session | None:
-        return next(self.each(), None)
+    def _last(self) -> Session | None:
+        newest = None if self._filters.asks else self._called("@last")
+        return next(self.each(), None) if newest is None or is_only_warmups(newest) else newest
 
     def _called(self, text: str) -> Session | None:
         matches = session_named(text, self.found)
-        files = self._group_with(matches) or self._group_called(text)
+        files = self._meant(text, matches)
         if files is not None:
             with progress("reading", n_bytes(files), done=lambda: self._done):
                 return self._read(files)
@@ -92,29 +101,29 @@ class Stories:
             raise NotThere(f"nothing was written to {matches[0].path} yet")
         return read(matches[0].path) if matches else None  # a file outside of all roots
 
-    def _group_with(self, matches: Sequence[LogFile]) -> SessionFiles | None:
+    def _meant(self, text: str, matches: Sequence[LogFile]) -> SessionFiles | None:
+        """The session that has one of these files, or that is called so: some logs tell their session only inside."""
         wanted = {file.path for file in matches}
-        return next((one for one in self.groups if any(file.path in wanted for file in one.files)), None)
+        holding = [one for one in self.groups if any(file.path in wanted for file in one.files)]
+        called = [one for one in self.groups if one.id.lower() == text.lower()]
+        refuse_if_of_several(text, [one.agent for one in (*holding, *called)])
+        return next(iter(holding or called), None)
 
-    def _group_called(self, text: str) -> SessionFiles | None:
-        """Some logs tell their session only inside."""
-        return next((files for files in self.groups if files.id.lower() == text.lower()), None)
-
-    def _read_or_say_why_not(self, files: SessionFiles) -> Session | None:
-        try:
-            return self._read(files)
-        except NotReadable as refusal:
-            talk(f"tracklog: left out, cannot read {refusal.path}: {refusal.why}")
-            return None
+    def _say_what_is_not_readable(self, session: Session) -> None:
+        for problem in session.problems:
+            path = problem.place.path
+            if is_about_a_file(problem) and path not in self._said:
+                self._said.add(path)
+                talk(f"tracklog: {path}: {problem.what}")
 
     def _read(self, files: SessionFiles) -> Session:
         return read_session(files, self._kin(files), now=datetime.now(UTC), on_bytes=self._tell)
 
-    def _kin(self, files: SessionFiles) -> Sequence[SessionFiles]:
-        """The sessions that may share history with one."""
+    def _kin(self, files: SessionFiles) -> Kinship | None:
+        """A session with those that may share history with it."""
         if self._families is None:
-            return family(files, self.groups)
-        return self._families.get(files.id, ())
+            return Kinship([files, *family(files, self.groups)])
+        return self._families.get((files.agent, files.id))
 
     def _tell(self, n_bytes: int) -> None:
         self._done += n_bytes
@@ -123,6 +132,24 @@ class Stories:
 def _absolute(roots: Sequence[Path]) -> list[Path]:
     """Evidence must be found from any folder. What is not there is reported as it was called."""
     return [root.absolute() if os.path.lexists(root) else root for root in roots]
+
+
+def is_about_a_file(problem: Problem) -> bool:
+    """Whether a log, or the rest of it, could not be read at all."""
+    return problem.what.startswith(_NOT_READABLE)
+
+
+def is_unread(session: Session) -> bool:
+    """Whether a session is known by nothing but files that cannot be read."""
+    is_silent = not session.turns and not session.requests and not session.calls and session.last_at is None
+    return is_silent and any(map(is_about_a_file, session.problems))
+
+
+def is_only_warmups(session: Session) -> bool:
+    """Whether a client only wrote to be ready, and nothing was ever said."""
+    others = session.threads[1:]
+    is_silent = not session.main.turns and not session.main.requests
+    return is_silent and bool(others) and all(thread.is_warmup for thread in others)
 
 
 def n_bytes(files: SessionFiles) -> int:
