@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from itertools import compress
 from typing import NamedTuple
 
 from tracklog.model.ids import SessionId
-from tracklog.model.trace import Trace, in_common
+from tracklog.model.trace import Lines, Trace, in_common
 
 STATED_RULES = frozenset({"same_session", "marker", "times", "head"})
 _LINE_KIND, _TURN_KIND = "uuid:", "turn:"
@@ -36,6 +37,7 @@ class Older(NamedTuple):
     number: int  # among all traces
     trace: Trace
     keys: frozenset[str]
+    is_by_line: bool  # whether these name lines
     rule: str
 
 
@@ -54,6 +56,7 @@ class Precedence:
         self._ancestors = _ancestors_of(self.traces)
         self._older: dict[Trace, list[Older]] = {trace: [] for trace in self.traces}
         self._younger = [0] * len(self.traces)  # of each trace, those that came later
+        self._lines: dict[tuple[Trace, bool], Lines] = {}
         for keys, pairs in in_common(self.traces):
             common = _Common(keys)
             for one, other in pairs:
@@ -91,7 +94,7 @@ class Precedence:
         """Says of a key whether a line that shows it, and is not known as a copy, is surely the trace's own."""
         if trace.says_copies:
             return lambda key: key.startswith(_TURN_KIND) or not trace.sources
-        by_line = {_is_by_line(keys) for keys in self._holders[trace]} or {True}
+        by_line = {one.is_by_line for one in self._older[trace]} or {True}
         return lambda key: key.startswith(_LINE_KIND) in by_line and not key.startswith(_TURN_KIND)
 
     def _first_of(self, traces: int) -> SessionId:
@@ -107,7 +110,8 @@ class Precedence:
             return
         sign, rule = self._compare(one, other, shared)
         first, second = (n, m) if sign < 0 else (m, n)
-        self._older[self.traces[second]].append(Older(first, self.traces[first], shared.keys, rule))
+        older = Older(first, self.traces[first], shared.keys, shared.is_by_line, rule)
+        self._older[self.traces[second]].append(older)
         self._younger[first] |= 1 << second
 
     def _compare(self, one: Trace, other: Trace, shared: _Shared) -> tuple[int, str]:
@@ -119,7 +123,14 @@ class Precedence:
             return sign, "marker"
         if sign := _by_times(shared.times_in(one), shared.times_in(other)):
             return sign, "times"
-        return _by_looks(shared.look_in(one), shared.look_in(other))
+        looks = (shared.look_in(trace, self._lines_of(trace, shared)) for trace in (one, other))
+        return _by_looks(*looks)
+
+    def _lines_of(self, trace: Trace, shared: _Shared) -> Lines:
+        kind = trace, shared.is_by_line
+        if kind not in self._lines:
+            self._lines[kind] = Lines(trace, lambda key: key.startswith(_LINE_KIND) is shared.is_by_line)
+        return self._lines[kind]
 
     def _is_ancestor(self, one: Trace, other: Trace) -> bool:
         return one.name in self._ancestors.get(other.name, ())
@@ -183,6 +194,7 @@ class _Shared:
 
     def __init__(self, keys: frozenset[str]) -> None:
         self.keys = keys
+        self.is_by_line = any(key.startswith(_LINE_KIND) for key in keys)
         self._times: dict[Trace, _Times] = {}
         self._alike: dict[tuple[str | None, ...], _Times] = {}
         self._looks: dict[Trace, _Look] = {}
@@ -190,24 +202,20 @@ class _Shared:
     def times_in(self, trace: Trace) -> _Times:
         """When the records were written; one and the same value where two traces agree."""
         if trace not in self._times:
-            column = tuple(_time_of(key, trace) for key in self.keys)
+            column = trace.times_of(self.keys)
             self._times[trace] = self._alike.setdefault(column, _Times(column))
         return self._times[trace]
 
-    def look_in(self, trace: Trace) -> _Look:
+    def look_in(self, trace: Trace, lines: Lines) -> _Look:
         """What stands around the records."""
         if trace not in self._looks:
-            self._looks[trace] = _look(trace, self.keys)
+            self._looks[trace] = _look(trace, lines, keys=self.keys, times=self.times_in(trace))
         return self._looks[trace]
 
 
 def _is_at_one_time(key: str, one: Trace, other: Trace) -> bool:
     at = _time_of(key, one)
     return at is not None and at == _time_of(key, other)
-
-
-def _is_by_line(keys: frozenset[str]) -> bool:
-    return any(key.startswith(_LINE_KIND) for key in keys)
 
 
 def _time_of(key: str, trace: Trace) -> str | None:
@@ -254,28 +262,18 @@ class _Look(NamedTuple):
     goes_on_at: str | None
 
 
-def _look(trace: Trace, keys: frozenset[str]) -> _Look:
-    """Looks at the lines before, between and behind the shared ones."""
-    lines = [trace.lines[row] for row, key in enumerate(trace.keys) if key in keys]
-    shared, first, last = set(lines), lines[0], lines[-1]
-    others = [(line, at) for line, at in _alone(trace, keys) if line not in shared]
-    newest = max((_time_of(key, trace) or "" for key in keys), default="")
-    head = max((at or "" for line, at in others if line < first), default="")
-    behind = (at for line, at in others if line > last and at)
+def _look(trace: Trace, lines: Lines, *, keys: frozenset[str], times: _Times) -> _Look:
+    """Looks at the lines before, between and behind the shared ones; at those of which the ids say that only this
+    trace has them, and those without ids.
+    """
+    shared = list(compress(trace.lines, map(keys.__contains__, trace.keys)))
+    first, last = shared[0], shared[-1]
+    newest = max(filter(None, times.column), default="")
     return _Look(
-        is_behind_newer=bool(newest) and head > newest,
-        n_between=sum(first < line < last for line, _ in others),
-        goes_on_at=min(behind, default=None),
+        is_behind_newer=bool(newest) and lines.newest_before(first) > newest,
+        n_between=lines.n_between(first, last, without=set(shared)),
+        goes_on_at=lines.oldest_behind(last),
     )
-
-
-def _alone(trace: Trace, keys: frozenset[str]) -> Iterator[tuple[int, str | None]]:
-    """Lines without ids, and those of which the ids say that only this trace has them."""
-    yield from zip(trace.note_lines, trace.note_times, strict=True)
-    by_line = _is_by_line(keys)
-    for key, line, at in zip(trace.keys, trace.lines, trace.times, strict=True):
-        if key.startswith(_LINE_KIND) is by_line and key not in keys:
-            yield line, at
 
 
 def _by_looks(one: _Look, other: _Look) -> tuple[int, str]:

@@ -8,9 +8,11 @@ Rules of this room
   3. Forks hold the same ids and times: each is kept once, however many traces show it.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import accumulate, combinations
 from sys import intern
 
 import msgspec
@@ -120,6 +122,10 @@ class Trace:
         if target != self.name:
             self.targets.add(target)
 
+    def times_of(self, keys: Iterable[str]) -> tuple[str | None, ...]:
+        """When each was first seen here."""
+        return tuple(map(self.times.__getitem__, map(self.rows.__getitem__, keys)))
+
     def _state(self, source: SessionId, line: int) -> None:
         if self.stated and self.stated[-1].writer == source:
             self.stated[-1] = Run(self.stated[-1].first_line, line, source)
@@ -134,6 +140,37 @@ class Trace:
             self._began = at
         elif at < self._began:
             self.last_older = line
+
+
+class Lines:
+    """The lines of a trace that show some kind of key, once for each, and those that show none; in order."""
+
+    def __init__(self, trace: Trace, is_meant: Callable[[str], bool]) -> None:
+        rows = zip(trace.keys, trace.lines, trace.times, strict=True)
+        shown = [(line, at or "") for key, line, at in rows if is_meant(key)]
+        notes = [(line, at or "") for line, at in zip(trace.note_lines, trace.note_times, strict=True)]
+        entries = sorted([*shown, *notes])
+        self._lines = [line for line, _ in entries]
+        self._newest = ["", *accumulate((at for _, at in entries), max)]
+        backwards = accumulate((at for _, at in reversed(entries)), _older)
+        self._oldest = ["", *backwards][::-1]
+
+    def newest_before(self, line: int) -> str:
+        """The newest time of all lines before one; nothing if none has a time."""
+        return self._newest[bisect_left(self._lines, line)]
+
+    def oldest_behind(self, line: int) -> str | None:
+        """The oldest time of all lines behind one."""
+        return self._oldest[bisect_right(self._lines, line)] or None
+
+    def n_between(self, first: int, last: int, *, without: AbstractSet[int]) -> int:
+        """How many there are between two lines, some left out."""
+        between = self._lines[bisect_right(self._lines, first) : bisect_left(self._lines, last)]
+        return len(between) - sum(map(without.__contains__, between))
+
+
+def _older(one: str, other: str) -> str:
+    return min(one, other) if one and other else one or other
 
 
 def in_common(traces: Sequence[Trace]) -> Iterator[tuple[frozenset[str], list[tuple[int, int]]]]:
