@@ -8,15 +8,11 @@ folding >= 60 MB/s; a line appended to a session of 50,000 records costs <= 2x w
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
-from bench.make_logs import make_logs
+from bench.asked import logs_asked_for
 from bench.measure import Contestant, as_document, as_table, function, race
 
 SHORT, LONG = 10, 50_000
@@ -50,20 +46,7 @@ def verdicts(folding: Contestant, assembling: Contestant, *, short_us: float, lo
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--mb", type=int, default=200)
-    parser.add_argument("--logs", help="a folder that bench/make_logs.py has made")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory(prefix="tracklog-bench-") as scratch:
-        folder = asked.logs or os.path.join(scratch, "logs")
-        if not asked.logs:
-            print(f"making {asked.mb} MB of logs …", file=sys.stderr)
-            os.mkdir(folder)
-            make_logs(Path(folder), n_bytes=asked.mb * 1_000_000, seed=1, agent="both")
+    with logs_asked_for(argv, __doc__) as (asked, folder):
         ran = race(contestants(folder), rounds=asked.rounds, warm=True)
     short_us, long_us = append_costs()
     if asked.json:
