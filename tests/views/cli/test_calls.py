@@ -250,3 +250,14 @@ def test_a_bottomless_input_does_not_spoil_the_document(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"DEEP"', "[" * 900 + "]" * 900))
     assert [row["id"] for row in rows_of(home=tmp_path)] in (["t"], [])
     assert tracklog("calls", home=tmp_path).code == 0
+
+
+def test_lines_that_were_not_understood_are_said_so(tmp_path: Path) -> None:
+    path = working_day().write_in(tmp_path)
+    with path.open("ab") as file:
+        file.write(b'{"type":"assistant","uuid":"x","timestamp":12345,"message":{"content":[]}}\n{"torn\n')
+    for words in ((ONE,), (ONE, "--json"), ()):
+        said = tracklog("calls", *words, home=tmp_path).err
+        assert said.splitlines()[-1] == (
+            "tracklog: 2 lines not understood, and a call that stands there is not listed: see `tracklog doctor`"
+        )

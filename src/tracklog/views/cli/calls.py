@@ -18,7 +18,7 @@ from tracklog.views.cli.call_words import MARKS, answers_words, reason_of, verdi
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.paper import Paper
-from tracklog.views.cli.printing import answer, answer_json_rows, count, safe, short, tilde
+from tracklog.views.cli.printing import answer, answer_json_rows, count, safe, short, talk, tilde
 from tracklog.views.cli.session_rows import call_row
 from tracklog.views.cli.stories import Stories
 from tracklog.views.cli.times import took
@@ -120,6 +120,11 @@ def calls(
         stories.show_that_there_is_none()
     else:
         _show(found, is_in_order=slow is None)
+    if stories.n_not_understood:
+        lines = count(stories.n_not_understood, "line")
+        talk(
+            f"tracklog: {lines} not understood, and a call that stands there is not listed: see `tracklog doctor`"
+        )
 
 
 def is_tool(name: str, wanted: str) -> bool:

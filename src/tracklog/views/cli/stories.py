@@ -43,6 +43,7 @@ class Stories:
         self._are_given = bool(roots)
         self._families: dict[Name, Kinship] | None = None  # all of them, where all are read
         self._done = 0
+        self.n_not_understood = 0  # lines of the sessions that were read so far
         self._said = set() if said is None else said  # the logs that were said to be not readable
 
     def named(self, text: str) -> Session:
@@ -110,6 +111,7 @@ class Stories:
         return next(iter(holding or called), None)
 
     def _say_what_is_not_readable(self, session: Session) -> None:
+        self.n_not_understood += sum(not is_about_a_file(problem) for problem in session.problems)
         for problem in session.problems:
             path = problem.place.path
             if is_about_a_file(problem) and path not in self._said:
