@@ -259,5 +259,5 @@ def test_lines_that_were_not_understood_are_said_so(tmp_path: Path) -> None:
     for words in ((ONE,), (ONE, "--json"), ()):
         said = tracklog("calls", *words, home=tmp_path).err
         assert said.splitlines()[-1] == (
-            "tracklog: 2 lines not understood, and a call that stands there is not listed: see `tracklog doctor`"
+            "tracklog: 2 lines not understood, calls there are missing: `tracklog doctor`"
         )

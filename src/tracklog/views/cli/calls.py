@@ -122,9 +122,7 @@ def calls(
         _show(found, is_in_order=slow is None)
     if stories.n_not_understood:
         lines = count(stories.n_not_understood, "line")
-        talk(
-            f"tracklog: {lines} not understood, and a call that stands there is not listed: see `tracklog doctor`"
-        )
+        talk(f"tracklog: {lines} not understood, calls there are missing: `tracklog doctor`")
 
 
 def is_tool(name: str, wanted: str) -> bool:
