@@ -121,7 +121,8 @@ def what_was_staged(fate: Fate) -> Json:
 
 
 def _every_fate_is_told(run: LabRun, place: Path) -> None:
-    fates = fates_of(run.agent, run.version, run.scenario.name)
+    logs = "".join(log.read_text("utf-8", "replace") for log in run.logs)
+    fates = fates_of(run.agent, run.version, run.scenario.name, logs)
     if not fates:
         pytest.skip(f"the table has no row for {run.scenario.name} on {run.agent} {run.version}")
     calls = tracklog("calls", root=an_hour_later(run, place), home=place)["calls"]

@@ -5,7 +5,9 @@ Rules of this room
   2. A verdict is asserted only where the log can show it. JSON decisions of PreToolUse hooks leave nothing but their
      reason on 2.0.30 (`decision: block`) and 2.1.197: those rows are not here.
   3. `lines` are the kinds of line that must be among the evidence, beside the line of the call itself.
-  4. Rows speak of a log that has come to rest: an hour after the client was last seen.
+  4. Some lines a client writes in most plays and not in all (6 of 8, with nothing else changed). Two rows tell then
+     what holds if the line is there (`if_written`) and if it is not (`unless_written`).
+  5. Rows speak of a log that has come to rest: an hour after the client was last seen.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ NOTICED = ("tool_result", "task-notification")
 CUT = ("tool_result", "interruption")
 OUTPUT = ("function_call_output",)
 NOTED = ("function_call_output", "CommandExecution")
+KILLED = "Exit code 137"  # 2.1.325, of what ran when the client was terminated
+ENDED = '"exit_code":-1'  # Codex since 0.150, of what ran when the client quit
 
 
 @dataclass(frozen=True)
@@ -37,11 +41,16 @@ class Fate:
     nth: int = 0  # of the calls with this tool and word
     since: str = "0"
     until: str = "9999"
+    if_written: str = ""
+    unless_written: str | None = None
 
-    def holds_for(self, agent: str, version: str, scenario: str) -> bool:
-        """Whether this row is about that run."""
+    def holds_for(self, agent: str, version: str, scenario: str, logs: str) -> bool:
+        """Whether this row is about that run, whose logs hold this text."""
         within = Version(self.since) <= Version(version) < Version(self.until)
-        return within and (self.agent, self.scenario) == (agent, scenario)
+        is_written = self.if_written in logs and (
+            self.unless_written is None or self.unless_written not in logs
+        )
+        return within and is_written and (self.agent, self.scenario) == (agent, scenario)
 
 
 def _claude(scenario: str, tool: str, word: str, verdict: str, **more: object) -> Fate:
@@ -127,7 +136,24 @@ CLAUDE_CUT_SHORT = (
     _claude("sitting_escape", "Bash", "echo early", "ok", lines=RESULT),
     _claude("sitting_escape", "Bash", "touch started", "interrupted", sureness="stated", lines=RESULT),
     _claude("sitting_escape", "Bash", "echo queued", "interrupted", lines=RESULT),
-    # 2.1.325 writes `Exit code 137` before it ends, if it comes to that: not in every play
+    _claude(
+        "terminate_alone",
+        "Bash",
+        "echo begun",
+        "interrupted",
+        lines=RESULT,
+        since="2.1.300",
+        if_written=KILLED,
+    ),
+    _claude(
+        "terminate_alone",
+        "Bash",
+        "echo begun",
+        "lost",
+        sureness="inferred",
+        since="2.1.300",
+        unless_written=KILLED,
+    ),
     _claude("terminate_alone", "Bash", "echo begun", "lost", sureness="inferred", until="2.1.300"),
     _claude("agent_stopped", "Bash", "touch working", "interrupted", lines=RESULT),
     _claude(
@@ -237,6 +263,9 @@ CLAUDE_BEHIND = (
     ),
     _claude("dying_agent", "Agent", "unlucky", "error", since="2.1.0", until="2.1.300"),
     _claude("dying_agent", "Task", "unlucky", "error", until="2.1.0"),
+    _claude(
+        "dying_agent", "Agent", "unlucky", "ok", since="2.1.300"
+    ),  # its agent is asked again, and ends well
 )
 
 CLAUDE_WITHOUT_RESULT = (
@@ -267,15 +296,31 @@ CODEX = (
     _codex("read_only", "exec_command", "require_escalated", "denied", sureness="stated", lines=OUTPUT),
     _codex("sitting_approvals", "exec_command", "first.txt", "ok", lines=NOTED),
     _codex("sitting_approvals", "exec_command", "second.txt", "denied", lines=(*OUTPUT, "turn_aborted")),
-    # 0.166 notes the end of the command when it quits, if it comes to that: not in every play
     _codex("interrupt", "exec_command", "echo begun", "interrupted", lines=OUTPUT),
+    _codex(
+        "interrupt",
+        "exec_command",
+        "echo begun",
+        "interrupted",
+        sureness="stated",
+        lines=NOTED,
+        if_written=ENDED,
+    ),
     _codex("sitting_busy", "exec_command", "echo begun", "interrupted", lines=OUTPUT),
     _codex("shell_ends", "exec_command", "read a", "backgrounded", outcome="ok", lines=OUTPUT),
     _codex("shell_ends", "exec_command", "read b", "backgrounded", outcome="error", lines=OUTPUT),
     _codex("shell_ends", "write_stdin", '"bad', "ok", lines=OUTPUT),
     _codex("shell_ends", "write_stdin", "too late", "error", lines=OUTPUT),
     _codex("shell_ends", "exec_command", "echo later", "backgrounded", outcome="ok", lines=OUTPUT),
-    # "read c" is left running: 0.166 notes its end when it quits, but not in every play
+    _codex(
+        "shell_ends",
+        "exec_command",
+        "read c",
+        "backgrounded",
+        outcome="killed",
+        lines=NOTED,
+        if_written=ENDED,
+    ),
     _codex("kill", "exec_command", "echo begun", "lost", sureness="stated"),
     _codex("kill_for_good", "exec_command", "echo before", "ok", lines=OUTPUT),
     _codex("kill_for_good", "exec_command", "sleep 9", "lost"),
@@ -292,9 +337,9 @@ FATES = (
 )
 
 
-def fates_of(agent: str, version: str, scenario: str) -> list[Fate]:
-    """The rows about one run."""
-    return [fate for fate in FATES if fate.holds_for(agent, version, scenario)]
+def fates_of(agent: str, version: str, scenario: str, logs: str) -> list[Fate]:
+    """The rows about one run, whose logs hold this text."""
+    return [fate for fate in FATES if fate.holds_for(agent, version, scenario, logs)]
 
 
 def scenarios_of(agent: str) -> tuple[str, ...]:
