@@ -6,7 +6,7 @@ READY := $(VENV)/ready
 PYTEST := $(BIN)/python -m pytest
 FUZZ_SECONDS ?= 60
 
-.PHONY: all run test check format lint types rooms docs unit lab lab-latest lab-clients sdk sdk-compare corpus bench golden fuzz clean help
+.PHONY: all run test check format lint types rooms docs unit lab lab-latest lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz clean help
 
 all: format check unit ## format, lint, types, rooms, tests, docs fresh
 
@@ -70,9 +70,20 @@ corpus: $(READY) ## verify and survey a folder of logs: make corpus DIR=…
 	$(BIN)/tracklog doctor --root "$(DIR)"
 	$(BIN)/python -m bench.verdicts "$(DIR)"
 
-bench: $(READY) ## how fast reading and folding are, against a bare json.loads loop
+oracle: $(READY) ## tracklog and its peers on an adversarial set of logs
+	$(BIN)/python -m tests.oracle.install .lab/peers
+	$(BIN)/python -m tests.oracle --peers .lab/peers
+
+prices: $(READY) ## make the price book anew from genai-prices; review the difference
+	$(BIN)/python -m tests.prices.make_book
+	git diff --stat -- src/tracklog/model/data
+
+bench: $(READY) ## how fast reading, folding, totals and the status line are, beside peers
+	$(BIN)/python -m tests.oracle.install .lab/peers
 	$(BIN)/python -m bench.read
 	$(BIN)/python -m bench.fold
+	$(BIN)/python -m bench.usage
+	$(BIN)/python -m bench.cold_start
 
 golden: $(READY) ## rewrite golden files and generated documents; review the difference
 	$(BIN)/python -m tests.golden.rewrite

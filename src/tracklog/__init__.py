@@ -8,10 +8,10 @@ Importing this package loads nothing else: each name comes with its module when 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # checkers know better; to import `typing` would cost as much as all of `statusline`
 if TYPE_CHECKING:
+    from typing import Any
+
     from tracklog.errors import UserError
     from tracklog.model.session import Session
     from tracklog.pipeline.reading import read_records
@@ -56,6 +56,8 @@ _HOME_OF = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
     return value
 

@@ -63,7 +63,8 @@ class AnthropicApi(ScriptedApi):
         blocks = self._blocks(turn, request)
         exchange.blocks = [b["type"] for b in blocks]
         message = self._message(turn, exchange)
-        headers = {"request-id": exchange.request_id}
+        exchange.began, exchange.meant = message["usage"], self._usage(turn)
+        headers = {"request-id": exchange.request_id} if turn.reply.names_request else {}
         if request.get("stream"):
             door.send_stream(self._events(turn, message, blocks, exchange), exchange, headers=headers)
         else:
@@ -89,7 +90,7 @@ class AnthropicApi(ScriptedApi):
             k=turn.k,
             kind=kind,
             model=request.get("model", ""),
-            message_id="msg_01" + self._script.token(turn, "message"),
+            message_id=turn.reply.message_id or "msg_01" + self._script.token(turn, "message"),
             request_id="req_01" + self._script.token(turn, "request"),
         )
         self.record(exchange, request)
@@ -124,8 +125,11 @@ class AnthropicApi(ScriptedApi):
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
-            "usage": self._usage(turn) | {"output_tokens": self._script.number(turn, "first", 1, 6)},
+            "usage": self._usage(turn) | self._first_usage(turn),
         }
+
+    def _first_usage(self, turn: Turn) -> Json:
+        return {"output_tokens": self._script.number(turn, "first", 1, 6), **turn.reply.first_usage}
 
     def _usage(self, turn: Turn) -> Json:
         for_5m = self._script.number(turn, "5m", 100, 900)
@@ -151,6 +155,7 @@ class AnthropicApi(ScriptedApi):
                 yield Hold()
             if block is not None:
                 yield from _block_events(j, block)
+        time.sleep(turn.reply.linger_s)
         exchange.usage = self._usage(turn)
         closing = {"stop_reason": _stop_reason(turn.reply, blocks), "stop_sequence": None}
         yield {"type": "message_delta", "delta": closing, "usage": exchange.usage}

@@ -37,6 +37,8 @@ class Exchange:
     request_id: str
     blocks: list[str] = field(default_factory=list)
     usage: Json = field(default_factory=dict)  # as sent at the end; empty if the end was never sent
+    began: Json = field(default_factory=dict)  # usage as sent at the beginning (Anthropic)
+    meant: Json = field(default_factory=dict)  # what the end says, or would have said; empty for errors
     outcome: str = "open"  # complete, cut, held, error, hung_up
 
 

@@ -49,6 +49,7 @@ class OpenAiApi(ScriptedApi):
         blocks = filled(turn.blocks, {**self._holes, **learned(request)})
         items = [self._item(turn, j, flattened(b, offered)) for j, b in enumerate(blocks)]
         exchange.blocks = [i["type"] for i in items]
+        exchange.meant = self._usage(turn)
         headers = {"x-request-id": exchange.request_id}
         door.send_stream(self._events(turn, items, exchange), exchange, headers=headers)
 
@@ -110,6 +111,7 @@ class OpenAiApi(ScriptedApi):
             "output_tokens": spent,
             "output_tokens_details": {"reasoning_tokens": thought},
             "total_tokens": given + spent,
+            **turn.reply.usage,
         }
 
     def _events(self, turn: Turn, items: list[Json], exchange: Exchange) -> Iterator[Part]:

@@ -57,7 +57,7 @@ def test_every_answered_request_stands_in_the_transcripts_and_nothing_else_does(
     begun = {i for i, e in ours.items() if e.outcome in ("cut", "held", "hung_up")}  # may be there in part
     answered = {i for i, e in ours.items() if e.outcome == "complete" and e.kind in ("story", "warmup")}
     from_the_api = {
-        i for i in written if i.startswith("msg_01")
+        i for i in written if i.startswith("msg_")
     }  # the client's own errors have ids of their own
     assert from_the_api - begun == answered
 

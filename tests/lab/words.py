@@ -90,6 +90,10 @@ class Reply:
     hold_after: int | None = None  # the stream stands still after this many blocks, until the client is gone
     stop_reason: str | None = None  # Anthropic: in place of `tool_use` or `end_turn`
     usage: Json = field(default_factory=dict)  # further usage fields, or other values
+    first_usage: Json = field(default_factory=dict)  # Anthropic: what the stream's beginning says otherwise
+    message_id: str | None = None  # Anthropic: in place of one like the real ones, as gateways make them
+    names_request: bool = True  # Anthropic: gateways may leave out the header `request-id`
+    linger_s: float = 0.0  # Anthropic: between the last block and the end of the stream
 
 
 def reply(*blocks: Block, **accidents: Any) -> Reply:

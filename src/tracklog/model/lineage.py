@@ -201,10 +201,40 @@ def _replay(trace: Trace, precedence: Precedence) -> Own:
     runs = _runs([line for line in lines if line.number < own_turn])
     if runs and precedence.nearest(trace):  # all that stands before the first turn of its own
         return Own(source=source, runs=_behind_meta(runs, own_turn - 1, source), why="turns")
+    last = _last_of_older_turns(trace)
+    if last is not None:
+        return Own(source=source, runs=_behind_meta([], last, source), why="turns")
     last = max([trace.last_older, *(run.last_line for run in trace.stated)])
     if last < _BEHIND_META:
         return Own(source=source, sureness="inferred", why="source_missing")
     return Own(source=source, runs=_behind_meta([], last, source), sureness="inferred", why="times")
+
+
+def _last_of_older_turns(trace: Trace) -> int | None:
+    """The last line before the thread's first own turn, where turns are told that are older than the thread itself.
+
+    Ids of threads and turns begin with the time at which they were given (UUID version 7).
+    """
+    born = _born(trace.name)
+    ages = [
+        (line, _born(key.removeprefix("turn:")))
+        for key, line in zip(trace.keys, trace.lines, strict=True)
+        if key.startswith("turn:")
+    ]
+    if born is None or not any(age is not None and age < born for _, age in ages):
+        return None
+    own = (line for line, age in ages if age is not None and age >= born)
+    return min(own, default=trace.last_line + 1) - 1
+
+
+def _born(id: str) -> int | None:
+    digits = id.replace("-", "")
+    if len(digits) != 32 or digits[12] != "7":
+        return None
+    try:
+        return int(digits[:12], 16)
+    except ValueError:
+        return None
 
 
 _BEHIND_META = 2  # the first line of a rollout is always its own

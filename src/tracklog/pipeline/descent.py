@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from tracklog.model.ids import SessionId
@@ -15,8 +16,9 @@ from tracklog.records.claude_code.messages import AssistantLine, UserLine
 from tracklog.records.claude_code.metadata import ContinuedIn, HistorySuppression
 from tracklog.records.codex.envelope import EnvelopeLine, SessionMetaLine
 from tracklog.sources.files import NotReadable
-from tracklog.sources.found import FileKind, LogFile
+from tracklog.sources.found import UUID, FileKind, LogFile
 
+_THREAD_ID = re.compile(UUID)
 _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 
 
@@ -105,7 +107,7 @@ def _look_at_codex(trace: Trace, piece: Piece) -> None:
 def _look_at_meta(trace: Trace, record: SessionMetaLine, line: int) -> None:
     meta = record.payload
     if line > 1:
-        if meta.id:
+        if meta.id and _THREAD_ID.fullmatch(meta.id):
             trace.marked(meta.id, line=line)
         return
     base = meta.history_base.thread_id if meta.history_base else None

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from msgspec import Struct, field
 
 from tracklog.pipeline.reading import lines_of, reader_for
 from tracklog.records import claude_code, codex
 from tracklog.records.base import Record
-from tracklog.records.codex.envelope import SessionMetaLine
-from tracklog.records.codex.settings import SessionMeta, SessionSource, SubagentSource
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.found import LogFile
+
+if TYPE_CHECKING:
+    from tracklog.records.codex.settings import SessionMeta
 
 _CHUNK = 1 << 16
 _MOST_LINES = 100  # as many as are asked whose they are
@@ -36,10 +40,68 @@ class Head(NamedTuple):
 def head_of(file: LogFile) -> Head:
     """What a file says of itself at its beginning; nothing, if it cannot be read."""
     if file.agent == "codex":
-        return _codex_head(list(first_records(file, _CODEX_LINES)))
-    sessions = filter(None, map(claude_code.session_of, first_records(file, _MOST_LINES)))
-    named = tuple(dict.fromkeys(islice(sessions, _CLAUDE_NAMES)))
+        return _plain_codex_head(file) or _codex_head(list(first_records(file, _CODEX_LINES)))
+    named = _plain_claude_names(file)
+    if named is None:
+        sessions = filter(None, map(claude_code.session_of, first_records(file, _MOST_LINES)))
+        named = tuple(dict.fromkeys(islice(sessions, _CLAUDE_NAMES)))
     return Head(named[0] if named else None, named=named)
+
+
+class _Named(Struct):
+    """A line of Claude Code, as far as it names its session."""
+
+    session_id: str | None = field(default=None, name="sessionId")
+
+
+_named = msgspec.json.Decoder(_Named)
+
+
+def _plain_claude_names(file: LogFile) -> tuple[str, ...] | None:
+    """The sessions that the first lines name, without the readers of all records; None: look closer."""
+    names: list[str] = []
+    try:
+        for line in islice(lines_of(file, chunks(file, size=_CHUNK)), _MOST_LINES):
+            name = _named.decode(line.raw).session_id
+            names += [name] if name else []
+            if len(names) == _CLAUDE_NAMES:
+                break
+    except (NotReadable, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return tuple(dict.fromkeys(names))
+
+
+class _Meta(Struct):
+    """What most rollouts say of themselves."""
+
+    id: str
+    cwd: str | None = None
+    timestamp: str | None = None
+    session_id: str | None = None
+    source: str | None = None
+    forked_from_id: str | None = None
+    parent_thread_id: str | None = None
+    history_base: None = None
+
+
+class _MetaLine(Struct, tag_field="type", tag="session_meta"):
+    payload: _Meta
+
+
+_plain_meta = msgspec.json.Decoder(_MetaLine)
+
+
+def _plain_codex_head(file: LogFile) -> Head | None:
+    """The head of a thread that comes from nowhere else, without the readers of all records; None: look closer."""
+    try:
+        lines = list(islice(lines_of(file, chunks(file, size=_CHUNK)), _CODEX_LINES))
+        meta = _plain_meta.decode(lines[0].raw).payload
+    except (NotReadable, IndexError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    is_alone = meta.session_id in (None, meta.id) and not (meta.forked_from_id or meta.parent_thread_id)
+    if not is_alone or any(b"session_meta" in line.raw for line in lines[1:]):
+        return None
+    return Head(meta.id, cwd=meta.cwd, began_at=meta.timestamp)
 
 
 def first_records(file: LogFile, most: int) -> Iterator[Record]:
@@ -52,6 +114,9 @@ def first_records(file: LogFile, most: int) -> Iterator[Record]:
 
 
 def _codex_head(records: list[Record]) -> Head:
+    from tracklog.records.codex.envelope import SessionMetaLine
+    from tracklog.records.codex.settings import SessionSource
+
     metas = [record.payload for record in records if isinstance(record, SessionMetaLine)]
     if not metas:
         return Head(next(filter(None, map(codex.session_of, records)), None))
@@ -73,6 +138,8 @@ def _codex_head(records: list[Record]) -> Head:
 
 def _parent_of(meta: SessionMeta) -> str | None:
     """The thread above; that of a review or another inner thread is at times named only as what it was forked from."""
+    from tracklog.records.codex.settings import SessionSource, SubagentSource
+
     source = meta.source if isinstance(meta.source, SessionSource) else SessionSource()
     spawn = source.subagent.thread_spawn if isinstance(source.subagent, SubagentSource) else None
     is_inner = source.subagent is not None or source.internal is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from tracklog.errors import UserError
@@ -40,28 +41,32 @@ _WRITTEN_BY: dict[FileKind, Agent] = {
     FileKind.SESSION_INDEX: "codex",
 }
 
-_READERS: dict[tuple[str, FileKind], Reader] = {
-    ("claude", FileKind.TRANSCRIPT): claude_code.READER,
-    ("claude", FileKind.SUBAGENT): claude_code.READER,
-    ("claude", FileKind.OTHER): claude_code.READER,
-    ("claude", FileKind.DOCUMENT): claude_code.READER,
-    ("claude", FileKind.JOURNAL): claude_code.JOURNAL_READER,
-    ("claude", FileKind.META): claude_code.META_READER,
-    ("claude", FileKind.REGISTRY): claude_code.REGISTRY_READER,
-    ("claude", FileKind.HISTORY): claude_code.HISTORY_READER,
-    ("claude", FileKind.WORKFLOW): claude_code.WORKFLOW_READER,
-    ("claude", FileKind.TITLE): claude_code.TITLE_READER,
-    ("claude", FileKind.PROJECT_INDEX): claude_code.PROJECT_INDEX_READER,
-    ("codex", FileKind.TRANSCRIPT): codex.READER,
-    ("codex", FileKind.OTHER): codex.READER,
-    ("codex", FileKind.DOCUMENT): codex.DOCUMENT_READER,
-    ("codex", FileKind.HISTORY): codex.HISTORY_READER,
-    ("codex", FileKind.SESSION_INDEX): codex.SESSION_INDEX_READER,
-}
 _SESSION_OF: dict[str, Callable[[Record], str | None]] = {
-    "claude": claude_code.session_of,
-    "codex": codex.session_of,
+    "claude": lambda record: claude_code.session_of(record),
+    "codex": lambda record: codex.session_of(record),
 }
+
+
+@cache
+def _readers() -> dict[tuple[str, FileKind], Reader]:
+    return {
+        ("claude", FileKind.TRANSCRIPT): claude_code.READER,
+        ("claude", FileKind.SUBAGENT): claude_code.READER,
+        ("claude", FileKind.OTHER): claude_code.READER,
+        ("claude", FileKind.DOCUMENT): claude_code.READER,
+        ("claude", FileKind.JOURNAL): claude_code.JOURNAL_READER,
+        ("claude", FileKind.META): claude_code.META_READER,
+        ("claude", FileKind.REGISTRY): claude_code.REGISTRY_READER,
+        ("claude", FileKind.HISTORY): claude_code.HISTORY_READER,
+        ("claude", FileKind.WORKFLOW): claude_code.WORKFLOW_READER,
+        ("claude", FileKind.TITLE): claude_code.TITLE_READER,
+        ("claude", FileKind.PROJECT_INDEX): claude_code.PROJECT_INDEX_READER,
+        ("codex", FileKind.TRANSCRIPT): codex.READER,
+        ("codex", FileKind.OTHER): codex.READER,
+        ("codex", FileKind.DOCUMENT): codex.DOCUMENT_READER,
+        ("codex", FileKind.HISTORY): codex.HISTORY_READER,
+        ("codex", FileKind.SESSION_INDEX): codex.SESSION_INDEX_READER,
+    }
 
 
 def lines_of(file: LogFile, source: Iterable[bytes] | None = None) -> Iterator[Line]:
@@ -84,7 +89,7 @@ def _is_many(raw: bytes) -> bool:
 def reader_for(file: LogFile) -> Reader:
     """The reader for a file whose agent is known; lines of strangers are all unknown."""
     fallback = WRECKAGE if file.kind is FileKind.OTHER else STRANGER
-    return _READERS.get((file.agent or "", file.kind), fallback)
+    return _readers().get((file.agent or "", file.kind), fallback)
 
 
 def pieces_of(file: LogFile) -> Iterator[Piece]:

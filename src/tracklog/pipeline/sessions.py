@@ -10,11 +10,13 @@ Rules of this room
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tracklog.model.ids import MAIN, ThreadId
 from tracklog.pipeline.heads import Head, head_of
 from tracklog.pipeline.reading import identified
 from tracklog.pipeline.reviews import with_reviewed
@@ -35,6 +37,7 @@ _ORDER = {
 }
 MAIN_KINDS = frozenset({FileKind.TRANSCRIPT, FileKind.DOCUMENT})
 _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
+_AGENT_FILE = re.compile(r"agent-(.+?)(?:\.meta)?\.jsonl?(?:\.zst)?")
 
 
 class SessionFiles(NamedTuple):
@@ -179,3 +182,13 @@ def _length(file: LogFile) -> int:
         return sum(map(len, chunks(file)))
     except NotReadable:
         return 0
+
+
+def thread_of(file: LogFile) -> ThreadId:
+    """Whose work a log holds, as its name tells."""
+    if file.agent == "codex":
+        return ThreadId(file.session or file.path.stem)
+    named = _AGENT_FILE.fullmatch(file.path.name)
+    if named:
+        return ThreadId(named[1])
+    return MAIN if file.kind in MAIN_KINDS else ThreadId(file.path.parent.name)  # a journal is its workflow's

@@ -8,11 +8,8 @@ Rules of this room
 
 from __future__ import annotations
 
-import gc
 import os
-import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -21,13 +18,14 @@ from tracklog.errors import UserError
 from tracklog.model.assemble import assemble
 from tracklog.model.events import Event, HistoryInherited, HistoryRolledBack, Place, StrangeSeen
 from tracklog.model.fold import FileFold
-from tracklog.model.ids import MAIN, NodeId, SessionId, ThreadId
+from tracklog.model.ids import MAIN, NodeId, SessionId
 from tracklog.model.session import Session
 from tracklog.model.translate import claude_code, codex
+from tracklog.pipeline.collecting import no_collecting
 from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.families import family
 from tracklog.pipeline.reading import identified, lines_of, pieces_of
-from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, group
+from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, group, thread_of
 from tracklog.records.base import Piece
 from tracklog.sources.files import NotReadable
 from tracklog.sources.folders import roots_at
@@ -36,7 +34,6 @@ from tracklog.sources.places import find_all, find_at
 
 OnBytes = Callable[[int], None]
 _FOLDED = MAIN_KINDS | {FileKind.SUBAGENT, FileKind.META, FileKind.JOURNAL}
-_AGENT_FILE = re.compile(r"agent-(.+?)(?:\.meta)?\.jsonl?(?:\.zst)?")
 
 
 class Translator(Protocol):
@@ -72,7 +69,7 @@ def read_session(
 
     Without text, words and results are kept only as far as verdicts need them.
     """
-    with _no_collecting():
+    with no_collecting():
         folds = list(folds_of(session, on_bytes=on_bytes, with_text=with_text))
     kin = kin or Kinship([session])
     shares = len(kin.sessions) > 1 or any(HistoryInherited in fold.facts for fold in folds)
@@ -86,18 +83,6 @@ def read_session(
     )
 
 
-@contextmanager
-def _no_collecting() -> Iterator[None]:
-    """Folds hold many small things and no circles: looking for garbage among them costs a quarter of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 def folds_of(
     session: SessionFiles, *, on_bytes: OnBytes | None = None, with_text: bool = True
 ) -> Iterator[FileFold]:
@@ -106,7 +91,7 @@ def folds_of(
     yield _main_fold(session, mains, on_bytes, with_text=with_text)
     for file in session.files:
         if file not in mains and file.kind in _FOLDED and file.agent is not None:
-            fold = FileFold(str(file.path), _thread_of(file), with_text=with_text)
+            fold = FileFold(str(file.path), thread_of(file), with_text=with_text)
             for events in events_of(file, on_bytes):
                 fold.add(events)
             yield fold
@@ -173,15 +158,6 @@ def _rolled_back(events: list[Event], before: LogFile) -> list[Event]:
     if line is None:
         return []
     return [HistoryRolledBack(place=base.place, at=base.at, path=str(before.path), from_line=line)]
-
-
-def _thread_of(file: LogFile) -> ThreadId:
-    if file.agent == "codex":
-        return ThreadId(file.session or file.path.stem)
-    named = _AGENT_FILE.fullmatch(file.path.name)
-    if named:
-        return ThreadId(named[1])
-    return MAIN if file.kind in MAIN_KINDS else ThreadId(file.path.parent.name)  # a journal is its workflow's
 
 
 def _one_file(path: str | os.PathLike[str]) -> LogFile:

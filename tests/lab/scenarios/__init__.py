@@ -13,12 +13,15 @@ from tests.lab.scenarios import (
     claude_rare,
     claude_sessions,
     claude_sittings,
+    claude_statusline,
     claude_tools,
+    claude_usage,
     codex_agents,
     codex_fates,
     codex_sessions,
     codex_sittings,
     codex_tools,
+    codex_usage,
 )
 from tests.lab.words import Scenario
 
@@ -31,10 +34,19 @@ CLAUDE = (
     *claude_sessions.ALL,
     *claude_accidents.ALL,
     *claude_fates.ALL,
+    *claude_usage.ALL,
     *claude_sittings.ALL,
     *claude_fate_sittings.ALL,
+    *claude_statusline.ALL,
 )
-CODEX = (*codex_tools.ALL, *codex_agents.ALL, *codex_sessions.ALL, *codex_fates.ALL, *codex_sittings.ALL)
+CODEX = (
+    *codex_tools.ALL,
+    *codex_agents.ALL,
+    *codex_sessions.ALL,
+    *codex_fates.ALL,
+    *codex_usage.ALL,
+    *codex_sittings.ALL,
+)
 
 
 def scenarios_for(agent: str, version: str) -> list[Scenario]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .command import ONE, on_a_terminal, tracklog, transcript_in, write
-from .written import Log, tool, working_day
+from .written import PRICE, Log, tool, working_day
 
 
 def with_subagents_in(home: Path) -> tuple[Path, Path]:
@@ -41,7 +41,8 @@ def test_the_document_nests_the_threads(tmp_path: Path) -> None:
                 "sureness": "stated",
                 "requests": 2,
                 "calls": 1,
-                "cost_micro_usd": None,
+                "cost_micro_usd": 2 * PRICE,
+                "cost_is_lower_bound": False,
                 "joined_by": None,
                 "warmup": False,
                 "paths": [str(main)],
@@ -56,7 +57,8 @@ def test_the_document_nests_the_threads(tmp_path: Path) -> None:
                         "sureness": "stated",
                         "requests": 2,
                         "calls": 1,
-                        "cost_micro_usd": None,
+                        "cost_micro_usd": 2 * PRICE,
+                        "cost_is_lower_bound": False,
                         "warmup": False,
                         "children": [],
                     }
@@ -69,8 +71,8 @@ def test_the_document_nests_the_threads(tmp_path: Path) -> None:
 def test_the_tree_is_drawn_with_states_counts_and_links(tmp_path: Path) -> None:
     with_subagents_in(tmp_path)
     first, second = tracklog("agents", ONE, home=tmp_path).out.splitlines()
-    assert first == "main  ended  2 requests, 1 call"
-    assert second.startswith("└─ abc123  ended  2 requests, 1 call  ← ")
+    assert first == "main  ended  2 requests, 1 call  $0.0001"
+    assert second.startswith("└─ abc123  ended  2 requests, 1 call  $0.0001  ← ")
     assert second.endswith("  general-purpose: Count")
 
 
@@ -87,7 +89,8 @@ def test_a_thread_that_nobody_started_stands_apart(tmp_path: Path) -> None:
 def test_a_session_without_subagents_says_so(tmp_path: Path) -> None:
     working_day().write_in(tmp_path)
     assert (
-        tracklog("agents", "@last", home=tmp_path).out == "main  ended  3 requests, 2 calls\nno subagents\n"
+        tracklog("agents", "@last", home=tmp_path).out
+        == "main  ended  3 requests, 2 calls  $0.0001\nno subagents\n"
     )
 
 

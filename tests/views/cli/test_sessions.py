@@ -16,7 +16,7 @@ from .command import (
     user_line,
     write,
 )
-from .written import Log, working_day
+from .written import PRICE, Log, working_day
 
 THREE = "33333333-cccc-4ccc-8ccc-333333333333"
 
@@ -55,7 +55,8 @@ def test_a_session_s_row_has_every_field_of_the_contract(tmp_path: Path) -> None
                 "calls": 2,
                 "errors": 1,
                 "threads": 1,
-                "cost_micro_usd": None,
+                "cost_micro_usd": 3 * PRICE,
+                "cost_is_lower_bound": False,
                 "only_here": False,
             }
         ],
@@ -88,10 +89,50 @@ def test_the_table_tells_when_where_what_and_how_much(tmp_path: Path) -> None:
     answer = tracklog("sessions", home=tmp_path)
     assert (answer.code, answer.err) == (0, "")
     head, first, second = answer.out.splitlines()
-    assert head.split() == ["when", "project", "title", "agent", "model", "turns", "calls", "id"]
+    assert head.split() == ["when", "project", "title", "agent", "model", "turns", "calls", "cost", "id"]
     assert "project  Fix the test." in first
-    assert first.endswith("claude  opus-4-6      2  2 (1)  11111111")
-    assert second.endswith("…  claude                1      0  22222222")
+    assert first.endswith("claude  opus-4-6      2  2 (1)  $0.0001  11111111")
+    assert second.endswith("…  claude                1      0           22222222")
+
+
+def test_what_nothing_is_known_of_costs_null_and_a_lower_bound_says_so(tmp_path: Path) -> None:
+    asked = Log().prompt("Go.").write_in(tmp_path)
+    assert _costs(tmp_path) == [(None, False)]
+    asked.unlink()
+    log = Log().prompt("Go.").answer("msg_1", "Gone.", "And gone.")
+    del log.lines[-1]  # the one that says that the answer is whole
+    log.write_in(tmp_path)
+    assert _costs(tmp_path) == [(PRICE, True)]
+    assert "≥<$0.0001" in tracklog("sessions", home=tmp_path).out
+    path = Log().prompt("Go.").answer("msg_1", "Gone.").write_in(tmp_path)
+    path.write_text(path.read_text().replace("claude-opus-4-6", "nobody-s-model"))
+    assert _costs(tmp_path) == [(None, False)]
+
+
+def test_a_copied_request_costs_the_session_that_made_it(tmp_path: Path) -> None:
+    log = working_day()
+    log.write_in(tmp_path)
+    fork = Log(TWO)
+    fork.lines = [{**line, "sessionId": TWO} for line in log.lines]
+    fork.back_to(log.tip or "").prompt("Go on.").answer("msg_4", "Went on.").write_in(tmp_path)
+    rows = tracklog("sessions", "--json", home=tmp_path).json["sessions"]
+    assert {row["id"]: row["cost_micro_usd"] for row in rows} == {ONE: 3 * PRICE, TWO: PRICE}
+    newest = tracklog("sessions", "--json", "--limit", "1", home=tmp_path).json["sessions"]
+    assert [(row["id"], row["cost_micro_usd"]) for row in newest] == [(TWO, PRICE)]
+    assert tracklog("show", TWO, "--json", home=tmp_path).json["session"]["cost_micro_usd"] == PRICE
+
+
+def test_the_user_s_own_prices_count(tmp_path: Path) -> None:
+    working_day().write_in(tmp_path)
+    own = '[[price]]\nmodel = "claude-opus-4-6"\ninput = 1000\noutput = 2000\n'
+    write(tmp_path / "own" / "prices.toml", own.encode())
+    rows = tracklog("sessions", "--json", "--home", tmp_path / "own", home=tmp_path).json["sessions"]
+    assert [row["cost_micro_usd"] for row in rows] == [3 * 3000]
+
+
+def _costs(home: Path) -> list[tuple[int | None, bool]]:
+    rows = tracklog("sessions", "--json", home=home).json["sessions"]
+    return [(row["cost_micro_usd"], row["cost_is_lower_bound"]) for row in rows]
 
 
 def test_on_a_narrow_terminal_the_title_gives_way(tmp_path: Path) -> None:
@@ -99,7 +140,7 @@ def test_on_a_narrow_terminal_the_title_gives_way(tmp_path: Path) -> None:
     Log(TWO).prompt("日本語 " * 40).write_in(tmp_path)
     shown = on_a_terminal("sessions", home=tmp_path, env={"NO_COLOR": "1"}).splitlines()
     assert [len(line) <= 80 for line in shown] == [True] * 3
-    assert shown[0].split() == ["when", "project", "title", "turns", "calls", "id"]
+    assert shown[0].split() == ["when", "project", "title", "turns", "calls", "cost", "id"]
 
 
 def test_thirty_are_shown_and_the_rest_is_counted(tmp_path: Path) -> None:

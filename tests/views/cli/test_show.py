@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from .command import ONE, TWO, on_a_terminal, tracklog, transcript_in
-from .written import Log, thought, tool, working_day
+from .written import PRICE, Log, thought, tool, working_day
 
 
 def rewound_in(home: Path) -> Path:
@@ -27,9 +27,9 @@ def test_the_conversation_can_be_read(tmp_path: Path) -> None:
         "Fix the test.\n"
         f"{ONE}\n"
         "claude · 2.1.100 · claude-opus-4-6 · /home/dev/project (main)\n"
-        "2026-03-01 17:24:42 – 17:24:52 UTC · 2 turns · 2 calls (1 error)\n"
+        "2026-03-01 17:24:42 – 17:24:52 UTC · 2 turns · 2 calls (1 error) · $0.0001\n"
         "\n"
-        "── turn 1 · 2026-03-01 17:24:42 · 7.0 s ──\n"
+        "── turn 1 · 2026-03-01 17:24:42 · 7.0 s · $0.0001 ──\n"
         "❯ Fix the test.\n"
         "\n"
         "● I look at it first.\n"
@@ -40,7 +40,7 @@ def test_the_conversation_can_be_read(tmp_path: Path) -> None:
         "\n"
         "● Fixed.\n"
         "\n"
-        "── turn 2 · 2026-03-01 17:24:50 · 2.0 s ──\n"
+        "── turn 2 · 2026-03-01 17:24:50 · 2.0 s · <$0.0001 ──\n"
         "❯ Why was it red?\n"
         "\n"
         "● A typo.\n"
@@ -68,6 +68,12 @@ def test_the_document_has_the_session_and_its_turns(tmp_path: Path) -> None:
     first = {"id": "msg_1", "model": "claude-opus-4-6", "at": log.at(2), "text": "I look at it first."}
     second = {"id": "msg_2", "model": "claude-opus-4-6", "at": log.at(8), "text": "Fixed.", "calls": []}
     third = {"id": "msg_3", "model": "claude-opus-4-6", "at": log.at(10), "calls": []}
+    tokens = {
+        f"{name}_tokens": 0 for name in ("reasoning", "cache_write", "cache_write_5m", "cache_write_1h")
+    }
+    tokens |= {"input_tokens": 1, "output_tokens": 1, "cache_read_tokens": 0, "web_searches": 0}
+    sure = {"cost_is_lower_bound": False}
+    spent = {"tokens": tokens, "certainty": "final", "cost_micro_usd": PRICE, **sure}
     plain: dict[str, object] = {
         "stated_ms": None,
         "client_texts": [],
@@ -83,9 +89,11 @@ def test_the_document_has_the_session_and_its_turns(tmp_path: Path) -> None:
                 "n": 1,
                 "prompt": "Fix the test.",
                 "at": log.at(1),
-                "requests": [{**first, "calls": ["toolu_1", "toolu_2"]}, second],
+                "requests": [{**first, "calls": ["toolu_1", "toolu_2"], **spent}, {**second, **spent}],
                 "calls": ["toolu_1", "toolu_2"],
                 "text": "Fixed.",
+                "cost_micro_usd": 2 * PRICE,
+                **sure,
                 "ended_at": log.at(8),
                 "took_ms": 7000.0,
                 **plain,
@@ -94,9 +102,11 @@ def test_the_document_has_the_session_and_its_turns(tmp_path: Path) -> None:
                 "n": 2,
                 "prompt": "Why was it red?",
                 "at": log.at(9),
-                "requests": [{**third, "text": "A typo.\nIn `app.py`."}],
+                "requests": [{**third, "text": "A typo.\nIn `app.py`.", **spent}],
                 "calls": [],
                 "text": "A typo.\nIn `app.py`.",
+                "cost_micro_usd": PRICE,
+                **sure,
                 "ended_at": log.at(11),
                 "took_ms": 2000.0,
                 **plain,

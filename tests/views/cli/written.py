@@ -11,6 +11,7 @@ from .command import ONE, transcript_in, write
 
 BEGAN = datetime(2026, 3, 1, 17, 24, 42, tzinfo=UTC)
 MODEL = "claude-opus-4-6"
+PRICE = 30  # micro-dollars of one request: a token in for 5 $ a million, one out for 25 $
 
 
 class Log:

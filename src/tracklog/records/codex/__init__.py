@@ -1,14 +1,17 @@
 """Codex: its transcripts, from the one-document files of 2025 to the newest client, and the files beside them."""
 
-from tracklog.records.codex.reader import (
-    DOCUMENT_READER,
-    HISTORY_READER,
-    READER,
-    SESSION_INDEX_READER,
-    is_codex,
-    session_of,
-    version_of,
-)
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracklog.records.codex.reader import (
+        DOCUMENT_READER,
+        HISTORY_READER,
+        READER,
+        SESSION_INDEX_READER,
+        is_codex,
+        session_of,
+        version_of,
+    )
 
 __all__ = [
     "DOCUMENT_READER",
@@ -19,3 +22,12 @@ __all__ = [
     "session_of",
     "version_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The readers of all records, when one of them is asked for: totals are read without them."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tracklog.records.codex import reader
+
+    return getattr(reader, name)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
     """The entry of `tracklog` and `python -m tracklog`."""
+    if sys.argv[1:2] == ["statusline"]:  # run after every answer: not even click is loaded for it
+        from tracklog import statusline
+
+        raise SystemExit(statusline.main(sys.argv[2:]))
     from tracklog.views.cli.app import run
 
     raise SystemExit(run())

@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from tracklog.model.session import Session, Thread
+from tracklog.pipeline.request_costs import Costs
+from tracklog.views.cli.costs import cost_words, costs_of
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.paper import Paper
@@ -29,7 +31,7 @@ def agents(
     agent: str | None,
     filters: Filters,
     roots: tuple[Path, ...],
-    home: Path | None,  # noqa: ARG001 (every command takes it)
+    home: Path | None,
     as_json: bool,
 ) -> None:
     """The main thread of a session and all its subagents, as a tree.
@@ -42,35 +44,37 @@ def agents(
     tracklog agents @last
     tracklog show @last --thread a27f6c8
     """
-    story = Stories(roots, agent=agent, filters=filters).named(session)
+    stories = Stories(roots, agent=agent, filters=filters)
+    story = stories.named(session)
+    costs = costs_of(stories, story, home)
     if as_json:
-        answer_json({"threads": [thread_row(thread) for thread in (story.main, *story.unjoined)]})
+        answer_json({"threads": [thread_row(thread, costs) for thread in (story.main, *story.unjoined)]})
         return
-    for line in _lines(story, Paper.of_stdout()):
+    for line in _lines(story, costs, Paper.of_stdout()):
         answer(line)
 
 
-def _lines(story: Session, paper: Paper) -> Iterator[str]:
+def _lines(story: Session, costs: Costs, paper: Paper) -> Iterator[str]:
     warmups = [thread for thread in story.threads if thread.is_warmup]
     apart = [thread for thread in story.unjoined if not thread.is_warmup]
-    yield from _tree([story.main], paper)
+    yield from _tree([story.main], costs, paper)
     if apart:
         yield ""
         yield "not joined: the call that started them stands nowhere"
-        yield from _tree(apart, paper)
+        yield from _tree(apart, costs, paper)
     if warmups:
         yield ""
         yield "warm-ups: written by the client to be ready, no work of the session"
-        yield from (_line(thread, "  ", paper) for thread in warmups)
+        yield from (_line(thread, "  ", costs, paper) for thread in warmups)
     if len(story.threads) == 1:
         yield "no subagents"
 
 
-def _tree(tops: Sequence[Thread], paper: Paper) -> Iterator[str]:
+def _tree(tops: Sequence[Thread], costs: Costs, paper: Paper) -> Iterator[str]:
     stack = [(thread, "", "") for thread in reversed(tops)]
     while stack:
         thread, lead, below = stack.pop()
-        yield _line(thread, lead, paper)
+        yield _line(thread, lead, costs, paper)
         children = [child for child in thread.children if not child.is_warmup]
         stem = below if len(below) < 3 * _DEEPEST_DRAWN else below[3:]
         ends = [False] * (len(children) - 1) + [True] if children else []
@@ -81,17 +85,18 @@ def _tree(tops: Sequence[Thread], paper: Paper) -> Iterator[str]:
         stack += reversed(drawn)
 
 
-def _line(thread: Thread, lead: str, paper: Paper) -> str:
+def _line(thread: Thread, lead: str, costs: Costs, paper: Paper) -> str:
     id = short_id(thread.id) if len(thread.id) > _LONGEST_ID else safe(thread.id)
-    rest = "  ".join(filter(None, [*_what_it_came_to(thread), _joined(thread), _purpose(thread)]))
+    rest = "  ".join(filter(None, [*_what_it_came_to(thread, costs), _joined(thread), _purpose(thread)]))
     room = paper.room(len(lead) + len(id) + 2)
     return f"{lead}{paper.painted(id, bold=True)}  {cut(rest, room)}"
 
 
-def _what_it_came_to(thread: Thread) -> Iterator[str]:
+def _what_it_came_to(thread: Thread, costs: Costs) -> Iterator[str]:
     is_known = thread.parent_thread is not None or thread.state != "unknown"
     yield thread.state if is_known else ""
     yield f"{count(n_requests(thread.requests), 'request')}, {count(len(thread.calls), 'call')}"
+    yield cost_words(costs.sum_over(thread.requests))
 
 
 def _joined(thread: Thread) -> str:

@@ -36,11 +36,18 @@ COMMANDS = {
     "calls": ("calls:calls", "Every tool call, how it ended, and the lines that prove it."),
     "agents": ("agents:agents", "The main thread of a session and all its subagents, as a tree."),
     "graph": ("graph:graph", "The branches of a conversation, and where its past was summed up."),
+    "usage": ("usage:usage", "Tokens and money: what was spent, and how sure that is."),
+    "carried": (
+        "carried:carried",
+        "What it cost to send each thing along again and again, the dearest first.",
+    ),
+    "prices": ("prices:prices", "What models cost, since when, and who says so."),
     "places": ("places:places", "Where the agents keep their logs, and how much is there."),
     "path": ("path:path", "The file that a session is written to."),
     "records": ("records:records", "Every line of one log, and how it was read."),
     "verify": ("verify:verify", "Prove that reading loses nothing."),
     "doctor": ("doctor:doctor", "How healthy the logs are, and how much of them is understood."),
+    "statusline": ("statusline:statusline", "The status line of Claude Code: model, cost, context in use."),
     "demo": ("demo:demo", "Write a small sample home to try everything on."),
 }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from tracklog.model.request_costs import Sum
 from tracklog.model.session import Session
 from tracklog.views.cli.conversation import Chosen
+from tracklog.views.cli.costs import cost_words
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import count, excerpt, for_the_shell, safe, short, short_id, tilde
 from tracklog.views.cli.stories import is_about_a_file
@@ -16,11 +18,11 @@ from tracklog.views.cli.wrapping import cut, wrapped
 _FORKS_SHOWN = 3
 
 
-def head_lines(chosen: Chosen, paper: Paper) -> Iterator[str]:
+def head_lines(chosen: Chosen, cost: Sum, paper: Paper) -> Iterator[str]:
     """The title, the id, where and how it ran, how much there is, and what could not be read."""
     session = chosen.session
     yield paper.painted(cut(excerpt(session.title or "(no title)", 200), paper.width), bold=True)
-    for line in (session.id, _where(session), _how_much(session), _circumstances(session)):
+    for line in (session.id, _where(session), _how_much(session, cost), _circumstances(session)):
         if line:
             yield paper.painted(cut(safe(line), paper.width), dim=True)
     if chosen.thread is not session.main:
@@ -41,7 +43,7 @@ def _where(session: Session) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _how_much(session: Session) -> str:
+def _how_much(session: Session, cost: Sum) -> str:
     n_errors = sum(call.verdict == "error" for call in session.calls)
     n_subagents = sum(not thread.is_warmup for thread in session.threads) - 1
     parts = [
@@ -49,6 +51,7 @@ def _how_much(session: Session) -> str:
         count(len(session.turns), "turn"),
         count(len(session.calls), "call") + (f" ({count(n_errors, 'error')})" if n_errors else ""),
         count(n_subagents, "subagent") if n_subagents > 0 else "",
+        cost_words(cost),
     ]
     return " · ".join(part for part in parts if part)
 

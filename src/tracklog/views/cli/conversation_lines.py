@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from tracklog.model.ids import CallId
 from tracklog.model.session import Call, Prompt, Question, Request, Turn
+from tracklog.pipeline.request_costs import Costs
 from tracklog.views.cli.call_words import (
     MARKS,
     answers_words,
@@ -23,6 +24,7 @@ from tracklog.views.cli.call_words import (
 )
 from tracklog.views.cli.conversation import Chosen, Moment, Opened
 from tracklog.views.cli.conversation_head import foot_lines, head_lines
+from tracklog.views.cli.costs import cost_words
 from tracklog.views.cli.event_words import LONGEST_REASON, client_words, event_words
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import count, excerpt, short, short_id
@@ -33,17 +35,19 @@ _LONGEST_ANSWER = 200
 _QUESTIONS_SHOWN = 10
 
 
-def lines_of(chosen: Chosen, paper: Paper, *, with_thinking: bool) -> Iterator[str]:
+def lines_of(chosen: Chosen, costs: Costs, paper: Paper, *, with_thinking: bool) -> Iterator[str]:
     """The head of the session, the moments that are chosen, and what was left out."""
-    yield from head_lines(chosen, paper)
-    draw = _Drawing(chosen, paper, with_thinking=with_thinking)
+    yield from head_lines(chosen, costs.sum, paper)
+    draw = _Drawing(chosen, costs, paper, with_thinking=with_thinking)
     for moment in chosen.moments():
         yield from draw.moment(moment)
     yield from foot_lines(chosen, paper, with_thinking=with_thinking)
 
 
 class _Drawing:
-    def __init__(self, chosen: Chosen, paper: Paper, *, with_thinking: bool) -> None:
+    def __init__(self, chosen: Chosen, costs: Costs, paper: Paper, *, with_thinking: bool) -> None:
+        self._chosen = chosen
+        self._costs = costs
         self._cwd = chosen.session.cwd
         self._paper = paper
         self._with_thinking = with_thinking
@@ -66,7 +70,8 @@ class _Drawing:
     def _prompt(self, opened: Opened) -> Iterator[str]:
         yield ""
         if opened.turn is not None:
-            yield self._rule(_turn_words(opened.turn))
+            cost = self._costs.sum_over(self._chosen.requests_of(opened.turn))
+            yield self._rule(_turn_words(opened.turn, cost_words(cost)))
         yield from self._words(_prompt_words(opened.prompt), mark="❯", bold=True)
         self._says = True
 
@@ -147,11 +152,12 @@ def _answers(questions: list[Question]) -> Iterator[str]:
         yield " ".join(part for part in (asked, said) if part)
 
 
-def _turn_words(turn: Turn) -> str:
+def _turn_words(turn: Turn, cost: str) -> str:
     parts = [
         f"turn {turn.n}",
         day_and_time(turn.at),
         took(turn.took_ms),
+        cost,
         "interrupted" if turn.is_interrupted else "",
         "" if turn.on_active_branch else "left branch",
         "copied" if turn.is_inherited else "",

@@ -38,24 +38,31 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 
 | command | document |
 |---|---|
-| `sessions` | `sessions`: `id, agent, path, title, project, cwd, branch, models, versions, entrypoint, started_at, last_at, state, turns, requests, calls, errors, threads, cost_micro_usd, only_here` |
-| `show` | `session` as above; `turns`: `n, prompt, at, requests, calls, text, ended_at, took_ms, interrupted, on_active_branch, inherited, stated_ms, client_texts`, its `requests`: `id, model, at, text, calls`, with `--thinking` also `thinking`; its `client_texts`: `id, at, text, error`. About the whole session: `todos`: `at, path, line, items, whole`, its `items`: `status, text`; `questions`: `call, question, options, answer`; `links`: `what, target, at, path, line`; `strays`: `call, path, line`; `problems`: `path, line, what`; `hooks` of no call: `event, name, outcome, command, exit_code, took_ms, at, path, line`; `permission_modes`; `titles` by source; `retracted`: ids of records; `forked_from`; `forks`; `copied`: `path, first_line, last_line` |
+| `sessions` | `sessions`: `id, agent, path, title, project, cwd, branch, models, versions, entrypoint, started_at, last_at, state, turns, requests, calls, errors, threads, cost_micro_usd, cost_is_lower_bound, only_here` |
+| `show` | `session` as above; `turns`: `n, prompt, at, requests, calls, text, ended_at, took_ms, interrupted, on_active_branch, inherited, stated_ms, client_texts`, its `requests`: `id, model, at, text, calls, tokens, certainty, cost_micro_usd`, with `--thinking` also `thinking`; its `client_texts`: `id, at, text, error`. About the whole session: `todos`: `at, path, line, items, whole`, its `items`: `status, text`; `questions`: `call, question, options, answer`; `links`: `what, target, at, path, line`; `strays`: `call, path, line`; `problems`: `path, line, what`; `hooks` of no call: `event, name, outcome, command, exit_code, took_ms, at, path, line`; `permission_modes`; `titles` by source; `retracted`: ids of records; `forked_from`; `forks`; `copied`: `path, first_line, last_line` |
 | `final` | `session, text, source, request`; `source` is `log` or `stop_payload`; without text, `text` and `source` are null |
 | `calls` | `calls`: `id, session, agent, thread, name, input, verdict, outcome, timed_out, sureness, evidence, on_active_branch, called_at, returned_at, took_ms, took_by, exit_code, error, parallel_with, inherited_by, why, decision, feedback, spawned, mcp_server, stated, hooks, phases`; `evidence`: `path, line`; `stated`: `took_ms, tokens, tool_uses`, or null; `hooks`: `event, name, outcome, path, line`; `phases`: `what, at, path, line` |
-| `agents` | `threads`: `id, parent_thread, parent_call, type, description, state, sureness, requests, calls, cost_micro_usd, joined_by, warmup, paths, children`; the first is `main`, further ones are joined to nothing |
+| `agents` | `threads`: `id, parent_thread, parent_call, type, description, state, sureness, requests, calls, cost_micro_usd, cost_is_lower_bound, joined_by, warmup, paths, children`; the first is `main`, further ones are joined to nothing |
 | `graph` | `branches`: `id, parent, from, to, active, why`; `compactions`: `path, line, at, trigger, tokens_before, tokens_after, kept`; `orphans`: ids of records |
+| `usage` | `group, count, cost, zone, as_model, as_of`; `rows`: `key, requests, input_tokens, output_tokens, reasoning_tokens, cache_write_tokens, cache_write_5m_tokens, cache_write_1h_tokens, cache_read_tokens, web_searches, cost_micro_usd, unpriced_requests, partial_requests, missing_requests, bounds, awaited_requests, inherited_requests, stated_cost_micro_usd, stated_requests, difference_micro_usd, cache_saving_micro_usd, cache_hit_rate, models, first_at, last_at`, of `blocks` also `burn`; `bounds`: `output_tokens, cost_micro_usd`, each `[at least, at most]`; `total`: the same; `hidden`: `session, agent, what, model, at, path, line, tokens, detail, cost_micro_usd`, where `tokens` is one sum and `detail` has its parts; `unpriced_models`; with `--uncertain` also `uncertain`: `key, certainty, agent, session, thread, model, at, path, line` and tokens as above |
+| `carried` | `session, cost_micro_usd, cost_is_lower_bound, prompt_cost_micro_usd`; `kinds`: `kind, things, read_tokens, cost_micro_usd`; `carried`: `rank, kind, name, call, what, thread, path, line, bytes, tokens, estimated, reads, unpriced_reads, read_tokens, first_cost_micro_usd, carried_cost_micro_usd, cost_micro_usd` |
+| `prices` | `book`: `made_from, made_on`; `models`: `model, vendor, max_output_tokens, prices`; its `prices`: `terms, since, hours_utc, source, steps`; `multipliers` |
 | `tracklog` | `places` as below, `coverage` as below, of the newest logs |
 | `places` | `places`: `agent, path, kind, files, bytes`; `skipped`: `path, why` |
 | `path` | `path, agent, exists`; a session that is nowhere has null, null, false |
 | `records` | lines of `line, offset, length, reading, kind, at, id, why, recovered`; with `--extra` also `extra`, with `--raw` also `raw` |
 | `verify` | `identical`; `files`: `path, bytes, sha256, lines, pieces, read, unknown, broken, recovered, identical`; `skipped`: `path, why` |
 | `doctor` | `checks`: `name, state, evidence, advice`; `coverage`: `agent, version, kind, lines, bytes, reading`; `unknown`: `agent, kind, key, count, example, why`; `broken`: the first places; `skipped`: `path, why` |
+| `statusline` | `model, cost_micro_usd, lines_added, lines_removed, context_tokens, context_window, context_window_is_assumed, context_percent, limit_used_percent, limit_left_s, today_cost_micro_usd, block_left_s` ([statusline.md](statusline.md)) |
 | `demo` | `path, files, bytes, roots` |
 
 A row of `sessions` counts what is the session's own, left branches included; what a fork copied belongs to the session
 that it came from. `requests` are answers of an API; what a client wrote in the model's place is none, and stands in
 `client_texts`. A session of warm-ups alone is none. `errors` are calls with the verdict `error`. `cost_micro_usd` is null
-and `only_here` false for now.
+where nothing has a price, and at least so much where `cost_is_lower_bound`. `only_here` is false for now.
+
+`usage` counts each request to an API once ([accounting.md](accounting.md)). `requests` are those whose answer stands in a
+log, with or without usage; `missing_requests` are those without, and the `awaited_requests`, of which no line tells.
 
 A log that cannot be read to its end is said on stderr, and what was read of it counts; a session of which nothing could
 be read is not listed, and asked for by name it is exit code 1. `strays` are results whose call stands nowhere, `problems`

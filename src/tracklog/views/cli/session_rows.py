@@ -13,7 +13,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from tracklog.model.events import Place
+from tracklog.model.request_costs import Sum
 from tracklog.model.session import Branch, Call, Compaction, HookRun, Request, Session, Thread, Turn
+from tracklog.pipeline.request_costs import Costs
+from tracklog.views.cli.costs import cost_row, spent_row
 from tracklog.views.cli.filters import project_of
 
 Row = dict[str, Any]
@@ -21,8 +24,8 @@ Row = dict[str, Any]
 _DEEPEST = 100  # levels of agents that are drawn inside one another
 
 
-def session_row(session: Session) -> Row:
-    """A session as `sessions` lists it."""
+def session_row(session: Session, cost: Sum | None = None) -> Row:
+    """A session as `sessions` lists it, with what its own requests cost."""
     calls = [call for call in session.calls if not call.is_inherited]
     return {
         "id": session.id,
@@ -43,12 +46,12 @@ def session_row(session: Session) -> Row:
         "calls": len(calls),
         "errors": sum(call.verdict == "error" for call in calls),
         "threads": len(session.threads),
-        "cost_micro_usd": None,
+        **cost_row(cost or Sum()),
         "only_here": False,
     }
 
 
-def turn_row(turn: Turn, requests: Iterable[Request], *, with_thinking: bool) -> Row:
+def turn_row(turn: Turn, requests: Iterable[Request], costs: Costs, *, with_thinking: bool) -> Row:
     """A turn as `show` lists it, with the requests that are meant."""
     shown = list(requests)
     return {
@@ -56,12 +59,13 @@ def turn_row(turn: Turn, requests: Iterable[Request], *, with_thinking: bool) ->
         "prompt": turn.prompt,
         "at": turn.at,
         "requests": [
-            _request_row(request, with_thinking=with_thinking)
+            _request_row(request, costs, with_thinking=with_thinking)
             for request in shown
             if not request.is_synthetic
         ],
         "calls": list(turn.calls),
         "text": turn.text,
+        **cost_row(costs.sum_over(shown)),
         "ended_at": turn.ended_at,
         "took_ms": turn.took_ms,
         "stated_ms": turn.stated_ms,
@@ -72,13 +76,14 @@ def turn_row(turn: Turn, requests: Iterable[Request], *, with_thinking: bool) ->
     }
 
 
-def _request_row(request: Request, *, with_thinking: bool) -> Row:
+def _request_row(request: Request, costs: Costs, *, with_thinking: bool) -> Row:
     row: Row = {
         "id": request.id,
         "model": request.model,
         "at": request.at,
         "text": request.text,
         "calls": list(request.calls),
+        **spent_row(costs.of(request.id)),
     }
     return {**row, "thinking": request.thinking} if with_thinking else row
 
@@ -137,16 +142,16 @@ def _hook_row(hook: HookRun) -> Row:
     return {"event": hook.event, "name": hook.name, "outcome": hook.outcome, **place_row(hook.place)}
 
 
-def thread_row(thread: Thread, *, depth: int = 0) -> Row:
+def thread_row(thread: Thread, costs: Costs, *, depth: int = 0) -> Row:
     """A thread as `agents` lists it, with the threads below it."""
     if depth < _DEEPEST:
-        children = [thread_row(child, depth=depth + 1) for child in thread.children]
+        children = [thread_row(child, costs, depth=depth + 1) for child in thread.children]
     else:
-        children = [_thread_alone(below) for below in thread.walk() if below is not thread]
-    return {**_thread_alone(thread), "children": children}
+        children = [_thread_alone(below, costs) for below in thread.walk() if below is not thread]
+    return {**_thread_alone(thread, costs), "children": children}
 
 
-def _thread_alone(thread: Thread) -> Row:
+def _thread_alone(thread: Thread, costs: Costs) -> Row:
     return {
         "id": thread.id,
         "parent_thread": thread.parent_thread,
@@ -157,7 +162,7 @@ def _thread_alone(thread: Thread) -> Row:
         "sureness": thread.sureness,
         "requests": n_requests(thread.requests),
         "calls": len(thread.calls),
-        "cost_micro_usd": None,
+        **cost_row(costs.sum_over(thread.requests)),
         "joined_by": thread.joined_by,
         "warmup": thread.is_warmup,
         "paths": list(thread.paths),

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from tracklog.pipeline.sessions import SessionFiles
+from tracklog.views.cli.costs import add_costs, cost_in
 from tracklog.views.cli.filters import Filters, moment_of
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.printing import answer_json, count, excerpt, short, short_id
@@ -35,13 +36,14 @@ def sessions(
     agent: str | None,
     filters: Filters,
     roots: tuple[Path, ...],
-    home: Path | None,  # noqa: ARG001 (every command takes it)
+    home: Path | None,
     as_json: bool,
 ) -> None:
     """Which sessions there are, the newest first.
 
     Shows when each was last alive, its project and title, how many turns and tool calls it has (in brackets those that
-    failed), and the beginning of its id, which the other commands take. The logs themselves are read. Times are UTC.
+    failed), what it cost (≥ where that is a lower bound: `usage` says why), and the beginning of its id, which the
+    other commands take. The logs themselves are read. Times are UTC.
 
     \b
     tracklog sessions --since 7d
@@ -52,10 +54,12 @@ def sessions(
     newest = Newest(most)
     for story in stories.each(until=newest.is_complete_before):
         newest.add(session_row(story))
+    rows = newest.rows()
+    add_costs(rows, stories, home)
     if as_json:
-        answer_json({"sessions": newest.rows()})
+        answer_json({"sessions": rows})
     elif newest.n_seen:
-        _show(newest.rows())
+        _show(rows)
         _show_rest(newest, len(stories.groups), is_filtered=filters.asks)
     else:
         stories.show_that_there_is_none()
@@ -101,13 +105,13 @@ def _show(rows: Sequence[Row]) -> None:
 
     now = datetime.now(UTC)
     is_wide = console().width >= _WIDE
-    names = ["when", "project", "title", "agent", "model", "turns", "calls", "id"]
+    names = ["when", "project", "title", "agent", "model", "turns", "calls", "cost", "id"]
     kept = [name for name in names if is_wide or name not in ("agent", "model")]
     lines = [[painted(name, "dim") for name in kept]]
     for row in rows:
         cells = _cells(row, now=now, longest_project=18 if is_wide else 12)
         lines.append([painted(*cells[name]) for name in kept])
-    sides = "".join(">" if name in ("turns", "calls") else "<" for name in kept)
+    sides = "".join(">" if name in ("turns", "calls", "cost") else "<" for name in kept)
     table(lines, sides, gives_way=kept.index("title"), indent=0, keeps_the_end=False)
 
 
@@ -121,6 +125,7 @@ def _cells(row: Row, *, now: datetime, longest_project: int) -> dict[str, tuple[
         "model": (", ".join(short(short_model(model), 24) for model in row["models"][:2]), "dim"),
         "turns": (f"{row['turns']:,}", ""),
         "calls": (f"{row['calls']:,}{errors}", "red" if errors else ""),
+        "cost": (cost_in(row), ""),
         "id": (short_id(row["id"]), "cyan"),
     }
 

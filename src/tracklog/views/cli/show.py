@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from tracklog.pipeline.request_costs import Costs
 from tracklog.views.cli.conversation import Chosen
 from tracklog.views.cli.conversation_lines import lines_of
+from tracklog.views.cli.costs import costs_of
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.paper import Paper
@@ -31,30 +33,34 @@ def show(
     agent: str | None,
     filters: Filters,
     roots: tuple[Path, ...],
-    home: Path | None,  # noqa: ARG001 (every command takes it)
+    home: Path | None,
     as_json: bool,
 ) -> None:
     """The conversation of a session, as it can be read.
 
     SESSION is an id, the start of one, a file, or @last. Shows prompts, answers, and one line for each tool call: how
-    it ended, what it did, how long it took; answers to questions, the todo list at the end of each turn that changed
-    it, results without a call. What the client put between the lines is counted, not shown. Without --branch it is the
-    branch on which the session goes on.
+    it ended, what it did, how long it took; what each turn cost; answers to questions, the todo list at the end of each
+    turn that changed it, results without a call. What the client put between the lines is counted, not shown. Without
+    --branch it is the branch on which the session goes on.
 
     \b
     tracklog show @last
     tracklog show 3f2a --thinking
     tracklog show 3f2a --thread a27f6c8
     """
-    story = Stories(roots, agent=agent, filters=filters).named(session)
+    stories = Stories(roots, agent=agent, filters=filters)
+    story = stories.named(session)
     chosen = Chosen(story, thread=thread, branch=branch)
+    costs = costs_of(stories, story, home)
     if as_json:
-        turns = _turn_rows(chosen, with_thinking=thinking)
-        answer_json({"session": session_row(story), "turns": turns, **story_rows(story)})
+        turns = _turn_rows(chosen, costs, with_thinking=thinking)
+        answer_json({"session": session_row(story, costs.sum), "turns": turns, **story_rows(story)})
         return
-    for line in lines_of(chosen, Paper.of_stdout(), with_thinking=thinking):
+    for line in lines_of(chosen, costs, Paper.of_stdout(), with_thinking=thinking):
         answer(line)
 
 
-def _turn_rows(chosen: Chosen, *, with_thinking: bool) -> list[Row]:
-    return [turn_row(turn, chosen.requests_of(turn), with_thinking=with_thinking) for turn in chosen.turns]
+def _turn_rows(chosen: Chosen, costs: Costs, *, with_thinking: bool) -> list[Row]:
+    return [
+        turn_row(turn, chosen.requests_of(turn), costs, with_thinking=with_thinking) for turn in chosen.turns
+    ]

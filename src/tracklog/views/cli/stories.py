@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from tracklog.pipeline.families import Name, families, family
 from tracklog.pipeline.sessions import SessionFiles, group
 from tracklog.pipeline.story import read, read_session
 from tracklog.sources.found import LogFile
+from tracklog.sources.places import find_at
 from tracklog.views.cli.choosing import Found, find_logs, refuse_if_of_several, session_named
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.filters import Filters
@@ -72,6 +74,21 @@ class Stories:
                 self._say_what_is_not_readable(session)
                 if not is_unread(session) and not is_only_warmups(session) and self._filters.fits(session):
                     yield session
+
+    def files_of(self, session: Session) -> list[SessionFiles]:
+        """The files of a session that was read, then those of the sessions that may share history with it."""
+        ours = next((one for one in self.groups if (one.agent, one.id) == (session.agent, session.id)), None)
+        if ours is None:  # of a file outside of all roots
+            return group(file for path in session.paths for file in find_at(Path(path)))
+        kin = self._kin(ours)
+        return [ours, *(one for one in kin.sessions if one is not ours)] if kin else [ours]
+
+    def files_of_all(self, names: AbstractSet[Name]) -> list[SessionFiles]:
+        """The files of some sessions, and of all that may share history with one of them."""
+        ours = [one for one in self.groups if (one.agent, one.id) in names]
+        kin = (self._kin(one) for one in ours)
+        related = (other for one in kin if one is not None for other in one.sessions)
+        return list({(one.agent, one.id): one for one in (*ours, *related)}.values())
 
     @property
     def ids(self) -> set[str]:

@@ -1,0 +1,190 @@
+"""What a ledger comes to: its requests in groups, with money and bounds.
+
+Rules of this room
+  1. A price is linear in tokens, so requests of one group on the same rates are summed up first and priced once: the
+     result is the same to the pico-dollar.
+  2. Totals hold what is certain at least. What was cut off has bounds: its model's longest output is the upper one.
+  3. Every request is in exactly one row, and the total is their sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, tzinfo
+
+from tracklog.model.blocks import block_starts
+from tracklog.model.books import Books, Wanted, terms_of
+from tracklog.model.events import Place
+from tracklog.model.hidden import hidden_in
+from tracklog.model.ledger import Ledger, Sight
+from tracklog.model.ledger_values import Beside, Certainty, Entry, Group, Report
+from tracklog.model.moments import NO_TIME, moment_text
+from tracklog.model.prices import Prices
+from tracklog.model.sums import NO_NAME, Keys, Sums, unseen
+from tracklog.model.tokens import Tokens
+
+__all__ = ["Wanted", "all_entries", "report"]
+
+NO_DAY = "(no time)"
+NO_TOOL = "(no tool)"
+_FIRST_AT = Sight._fields.index("first_at")
+
+
+def report(
+    ledger: Ledger,
+    prices: Prices,
+    group: Group,
+    *,
+    zone: tzinfo,
+    wanted: Wanted | None = None,
+    as_model: str | None = None,
+    as_of: datetime | None = None,
+    with_uncertain: bool = False,
+) -> Report:
+    """What was spent, by group. `as_model` and `as_of` ask what it would have cost elsewhere, or at another time."""
+    books = Books(ledger, prices, wanted or Wanted(), as_model=as_model, as_of=as_of)
+    sums = Sums(books, _keys_by(ledger, group, zone, books))
+    sums.add_all()
+    for file, awaited in ledger.awaited.items():
+        if books.is_awaited_wanted(file, awaited):
+            sums.await_one(file, awaited)
+    sums.note_heirs(group)
+    beyond, statements = hidden_in(ledger, books.cost, is_what_if=books.is_what_if)
+    if group == "session" and not books.asks_for_parts:
+        sums.note_statements(statements)
+    rows, total = sums.rows()
+    hidden = [one for one in (*beyond, *sums.compactions) if books.is_hidden_wanted(one)]
+    uncertain = (
+        [entry for entry in entries(ledger, books) if entry.certainty != "final"] if with_uncertain else []
+    )
+    return Report(
+        group=group,
+        rows=rows,
+        total=total,
+        hidden=hidden,
+        untimed_requests=books.n_untimed(),
+        unpriced_models=dict(sorted(sums.unpriced.items())),
+        uncertain=uncertain,
+    )
+
+
+def _keys_by(ledger: Ledger, group: Group, zone: tzinfo, books: Books) -> Keys:
+    """What a request is called in a group."""
+    if group in ("daily", "weekly", "monthly"):
+        return _by_time(zone, group)
+    if group == "blocks":
+        return _by_block(ledger)
+
+    def by_project(_: int, sight: Sight) -> str:
+        folder = books.projects.get(ledger.session_of(sight))
+        return last_part(folder) if folder else NO_NAME
+
+    def by_tool(number: int, _: Sight) -> str:
+        aside = ledger.asides.get(number)
+        return " + ".join(aside.tools) if aside is not None and aside.tools else NO_TOOL
+
+    by: dict[str, Callable[[int, Sight], str]] = {
+        "model": lambda _, sight: ledger.model_of(sight) or NO_NAME,
+        "session": lambda _, sight: ledger.session_of(sight),
+        "project": by_project,
+        "agent": lambda _, sight: ledger.sources[sight.first_file].agent,
+        "thread": lambda _, sight: ledger.thread_of(sight),
+        "tool": by_tool,
+        "entrypoint": lambda _, sight: ledger.entrypoint_of(sight) or NO_NAME,
+    }
+    return Keys(by[group], is_by_model=group == "model")
+
+
+def last_part(folder: str) -> str:
+    """The name of a folder, of whatever system."""
+    return folder.replace("\\", "/").rstrip("/").rpartition("/")[2] or folder
+
+
+def _by_time(zone: tzinfo, group: Group) -> Keys:
+    form = {"daily": "%Y-%m-%d", "weekly": "%G-W%V", "monthly": "%Y-%m"}[group]
+    first, behind, name = 0, 0, NO_DAY  # the day that was asked for last: rows come a file at a time
+
+    def at(ms: int) -> str:
+        nonlocal first, behind, name
+        if not first <= ms < behind:
+            if ms == NO_TIME:
+                return NO_DAY
+            first, behind, name = _day_of(ms, zone, form)
+        return name
+
+    return Keys(lambda _, sight: at(sight.first_at), at)
+
+
+def _day_of(ms: int, zone: tzinfo, form: str) -> tuple[int, int, str]:
+    """When the day of a moment begins and ends in a zone, and what it is called."""
+    try:
+        day = datetime.fromtimestamp(ms / 1000, zone).replace(
+            hour=0, minute=0, second=0, microsecond=0, fold=0
+        )
+        begin = int(day.timestamp() * 1000)
+        end = int((day + timedelta(days=1)).timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        return ms, ms + 1, NO_DAY
+    return min(begin, ms), max(end, ms + 1), day.strftime(form)
+
+
+def _by_block(ledger: Ledger) -> Keys:
+    """Blocks are made of all requests, whichever are asked for: a filter moves none."""
+    times = sorted(
+        {row[_FIRST_AT] for row in ledger.raw_rows()} | {one.at for one in ledger.awaited.values()}
+    )
+    times = times[1:] if times[:1] == [NO_TIME] else times
+    starts = {at: moment_text(start) or NO_DAY for at, start in zip(times, block_starts(times), strict=True)}
+    return Keys(lambda _, sight: starts.get(sight.first_at, NO_DAY), lambda at: starts.get(at, NO_DAY))
+
+
+def entries(ledger: Ledger, books: Books) -> Iterator[Entry]:
+    """The requests that are meant, one by one, as values."""
+    for number, (key, sight) in enumerate(zip(ledger.keys(), ledger.rows(), strict=True)):
+        if books.is_wanted(sight):
+            yield _entry(ledger, books, number, key.decode(errors="replace"), sight)
+    for file, awaited in ledger.awaited.items():
+        if books.is_awaited_wanted(file, awaited):
+            name = f"awaited:{ledger.sources[file].path}"
+            yield _entry(ledger, books, -1, name, unseen(file, awaited))
+
+
+def all_entries(ledger: Ledger, prices: Prices) -> Iterator[Entry]:
+    """All requests, one by one, as values."""
+    return entries(ledger, Books(ledger, prices, Wanted()))
+
+
+def _entry(ledger: Ledger, books: Books, number: int, key: str, sight: Sight) -> Entry:
+    names, source = ledger.names[sight.file], ledger.sources[sight.file]
+    aside = ledger.asides.get(number)
+    certainty: Certainty = "missing" if sight.output < 0 else "final" if sight.has_ended else "partial"
+    session = ledger.session_of(sight)
+    return Entry(
+        key=key,
+        agent=source.agent,
+        session=session,
+        thread=ledger.thread_of(sight),
+        place=Place(source.path, sight.offset),
+        at=moment_text(sight.first_at),
+        model=names[sight.model] or None,
+        tokens=Tokens(
+            sight.input,
+            max(sight.output, 0),
+            sight.reasoning,
+            sight.cache_write,
+            sight.cache_write_5m,
+            sight.cache_write_1h,
+            sight.cache_read,
+            sight.web_searches,
+        ),
+        certainty=certainty,
+        terms=terms_of(names[sight.terms]),
+        cwd=books.projects.get(session),
+        entrypoint=ledger.entrypoint_of(sight),
+        tools=tuple(aside.tools) if aside else (),
+        beside=tuple(Beside(what, model, Tokens(*figures)) for what, model, figures in aside.beside)  # type: ignore[arg-type]
+        if aside
+        else (),
+        stated_pico_usd=aside.stated_pico_usd if aside else None,
+        inherited_by=tuple(heir for heir in ledger.heirs_of(number) if heir != session),
+    )

@@ -1,0 +1,270 @@
+"""Sums over requests, by group: counted first, priced once.
+
+A price is linear in tokens, so requests of one group on the same rates are summed up and then priced: the result is the
+same to the pico-dollar, and 130,000 requests take a fifth of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from tracklog.model.books import Books
+from tracklog.model.hidden import Statement
+from tracklog.model.ledger import NO_USAGE, Awaited, Sight
+from tracklog.model.ledger_values import Group, Hidden, Row
+from tracklog.model.moments import NO_TIME, moment_text
+from tracklog.model.prices import Rates, cost_pico_usd
+from tracklog.model.tokens import Tokens
+
+NO_NAME = "(unknown)"
+_DAY_MS = 86_400_000  # prices change at midnight (UTC), but for those that are lower at night
+_N = 13  # numbers in a sum: eight of tokens, then these
+_REQUESTS, _PARTIAL, _MISSING, _MORE_OUTPUT, _AWAITED = 8, 9, 10, 11, 12
+_Kind = tuple[str, str | None, int]  # key, model, which rates
+
+
+class Keys(NamedTuple):
+    """What a request is called in a group: by its sight, or by its time alone."""
+
+    of: Callable[[int, Sight], str]
+    at: Callable[[int], str] | None = None
+    is_by_model: bool = False
+
+
+class Sums:
+    """Sums of numbers for each group and each kind of price."""
+
+    def __init__(self, books: Books, keys: Keys) -> None:
+        self._books = books
+        self._ledger = books.ledger
+        self._key_of, self._key_at, self._is_by_model = keys
+        self._sums: dict[_Kind, list[int]] = {}
+        self._times: dict[str, list[int]] = {}
+        self._stated: dict[str, list[int]] = {}
+        self._heirs: dict[str, int] = {}
+        self._rates: dict[int, Rates | None] = {}  # by which: hashing them would cost more than all the rest
+        self.compactions: list[Hidden] = []
+        self.unpriced: dict[str, int] = {}
+
+    def add_all(self) -> None:
+        """Counts all requests that are meant. Written in one piece, because it runs for each of them."""
+        ledger, books, key_of, key_at = self._ledger, self._books, self._key_of, self._key_at
+        asides, times, asks = ledger.asides, self._times, books.asks
+        known: dict[tuple[str, int, int, int, int], tuple[list[int], str | None, Rates | None]] = {}
+        for number, row in enumerate(ledger.raw_rows()):
+            (
+                output,
+                _,
+                file,
+                _,
+                input,
+                write,
+                short,
+                long,
+                read,
+                reasoning,
+                searches,
+                model_n,
+                terms,
+                _,
+                at,
+            ) = row[:15]
+            if asks and not books.is_wanted(Sight._make(row)):
+                continue
+            key = key_of(number, Sight._make(row)) if key_at is None else key_at(at)
+            place = (key, file, model_n, terms, at // _DAY_MS)
+            if place in known:
+                sums, model, rates = known[place]
+            else:
+                sums, model, rates = self._find(key, Sight._make(row))
+                if not books.is_hourly(model, ledger.names[file][terms]):
+                    known[place] = sums, model, rates
+            if rates is not None:  # its price depends on its size
+                sums = self._of(key, model, step_of(rates, input + write + read))
+            span = times.get(key)
+            if span is None or not span[0] <= at <= span[1]:
+                self._note_time(key, at)
+            sums[_REQUESTS] += 1
+            if output < 0:
+                sums[_MISSING] += 1
+                continue
+            sums[0] += input
+            sums[1] += output
+            sums[2] += reasoning
+            sums[3] += write
+            sums[4] += short
+            sums[5] += long
+            sums[6] += read
+            sums[7] += searches
+            if not row[-1]:
+                sums[_PARTIAL] += 1
+                sums[_MORE_OUTPUT] += max(books.most_output(model) - output, 0)
+            if number in asides:
+                self._add_aside(number, key, Sight._make(row))
+
+    def _find(self, key: str, sight: Sight) -> tuple[list[int], str | None, Rates | None]:
+        """The sums for a request, its model, and its rates if these depend on its size."""
+        names = self._ledger.names[sight.file]
+        model = names[sight.model] or None
+        rates = self._books.rates(model, names[sight.terms], sight.first_at)
+        is_stepped = rates is not None and rates.above is not None
+        return self._of(key, model, rates), model, rates if is_stepped else None
+
+    def _add_aside(self, number: int, key: str, sight: Sight) -> None:
+        aside = self._ledger.asides[number]
+        if aside.stated_pico_usd is not None:
+            stated = self._stated.setdefault(key, [0, 0])
+            stated[0] += aside.stated_pico_usd
+            stated[1] += 1
+        for what, model, figures in aside.beside:
+            tokens = Tokens(*figures)
+            if what == "compaction":
+                self._hide(sight, model or self._ledger.model_of(sight), tokens)
+                continue
+            key_of_it = (model or NO_NAME) if self._is_by_model else key
+            rates = self._books.rates(model, "", sight.first_at)
+            rates = step_of(rates, tokens.prompt) if rates is not None else None
+            sums = self._of(key_of_it, model, rates)
+            for n, figure in enumerate(figures):
+                sums[n] += figure
+            self._note_time(key_of_it, sight.first_at)
+
+    def _hide(self, sight: Sight, model: str | None, tokens: Tokens) -> None:
+        source = self._ledger.sources[sight.file]
+        hidden = Hidden(
+            session=self._ledger.session_of(sight),
+            agent=source.agent,
+            what="compaction inside a request",
+            model=model,
+            tokens=tokens,
+            cost_pico_usd=self._books.cost(model, tokens, sight.first_at),
+            at=moment_text(sight.first_at),
+        )
+        self.compactions.append(hidden)
+
+    def await_one(self, file: int, awaited: Awaited) -> None:
+        """Counts a request of which no line tells."""
+        sight = unseen(file, awaited)
+        key = self._key_of(-1, sight)
+        self._of(key, self._ledger.names[file][awaited.model] or None, None)[_AWAITED] += 1
+        self._note_time(key, awaited.at)
+
+    def note_heirs(self, group: Group) -> None:
+        """Says of sessions how many requests of others they hold copies of."""
+        if group != "session" or not self._ledger.elsewhere:
+            return
+        for number, sight in enumerate(self._ledger.rows()):
+            if number in self._ledger.elsewhere and self._books.is_wanted(sight):
+                owner = self._ledger.session_of(sight)
+                for heir in self._ledger.heirs_of(number):
+                    if heir != owner:
+                        self._heirs[heir] = self._heirs.get(heir, 0) + 1
+
+    def note_statements(self, statements: dict[str, Statement]) -> None:
+        """Puts the client's own total of a session in the place of what its records say; the rows are sessions."""
+        for session in statements.keys() & {key for key, _, _ in self._sums}:
+            self._stated[session] = [statements[session].cost_pico_usd, statements[session].requests]
+
+    def _of(self, key: str, model: str | None, rates: Rates | None) -> list[int]:
+        kind = (key, model, id(rates))
+        sums = self._sums.get(kind)
+        if sums is None:
+            sums = self._sums[kind] = [0] * _N
+            self._rates[id(rates)] = rates
+        return sums
+
+    def _note_time(self, key: str, at: int) -> None:
+        if at == NO_TIME:
+            return
+        span = self._times.get(key)
+        if span is None:
+            self._times[key] = [at, at]
+        elif at < span[0]:
+            span[0] = at
+        elif at > span[1]:
+            span[1] = at
+
+    def rows(self) -> tuple[list[Row], Row]:
+        """The rows by key, and their sum."""
+        found = {key: Row(key=key) for key in sorted({kind[0] for kind in self._sums} | self._heirs.keys())}
+        total = Row(key="total")
+        for (key, model, which), sums in self._sums.items():
+            part = self._part(model, self._rates[which], sums)
+            for row in (found[key], total):
+                _put(row, part)
+        for key, row in found.items():
+            span = self._times.get(key)
+            if span is not None:
+                row.first_at, row.last_at = moment_text(span[0]), moment_text(span[1])
+            row.stated_pico_usd, row.stated_requests = self._stated.get(key, [0, 0])
+            row.inherited_requests = self._heirs.get(key, 0)
+            total.stated_pico_usd += row.stated_pico_usd
+            total.stated_requests += row.stated_requests
+            total.inherited_requests += row.inherited_requests
+        if self._times:
+            total.first_at = moment_text(min(span[0] for span in self._times.values()))
+            total.last_at = moment_text(max(span[1] for span in self._times.values()))
+        return list(found.values()), total
+
+    def _part(self, model: str | None, rates: Rates | None, sums: list[int]) -> Row:
+        tokens = Tokens(*sums[:8])
+        n_seen = sums[_REQUESTS] - sums[_MISSING]
+        part = Row(
+            key="",
+            requests=sums[_REQUESTS],
+            tokens=tokens,
+            partial_requests=sums[_PARTIAL],
+            missing_requests=sums[_MISSING] + sums[_AWAITED],
+            awaited_requests=sums[_AWAITED],
+            most_output=tokens.output + sums[_MORE_OUTPUT],
+            models=[model] if model else [],
+        )
+        if rates is None:
+            part.unpriced_requests = n_seen
+            if n_seen:
+                self.unpriced[model or NO_NAME] = self.unpriced.get(model or NO_NAME, 0) + n_seen
+            return part
+        rates = msgspec.structs.replace(rates, above=None, higher=None)  # the sizes were looked at before
+        part.cost_pico_usd = cost_pico_usd(tokens, rates)
+        part.most_cost_pico_usd = part.cost_pico_usd + sums[_MORE_OUTPUT] * rates.output
+        uncached = Tokens(input=tokens.prompt, output=tokens.output, web_searches=tokens.web_searches)
+        part.uncached_cost_pico_usd = cost_pico_usd(uncached, rates)
+        return part
+
+
+def _put(row: Row, part: Row) -> None:
+    row.tokens = added(row.tokens, part.tokens)
+    row.requests += part.requests
+    row.cost_pico_usd += part.cost_pico_usd
+    row.unpriced_requests += part.unpriced_requests
+    row.partial_requests += part.partial_requests
+    row.missing_requests += part.missing_requests
+    row.awaited_requests += part.awaited_requests
+    row.most_output += part.most_output
+    row.most_cost_pico_usd += part.most_cost_pico_usd
+    row.uncached_cost_pico_usd += part.uncached_cost_pico_usd
+    row.models = sorted({*row.models, *part.models})
+
+
+def added(one: Tokens, other: Tokens) -> Tokens:
+    """The sum of two."""
+    return Tokens(
+        *(a + b for a, b in zip(msgspec.structs.astuple(one), msgspec.structs.astuple(other), strict=True))
+    )
+
+
+def step_of(rates: Rates, prompt: int) -> Rates:
+    """The step of a price that a prompt of this size has."""
+    while rates.above is not None and rates.higher is not None and prompt > rates.above:
+        rates = rates.higher
+    return rates
+
+
+def unseen(file: int, awaited: Awaited) -> Sight:
+    """A request that left no line, where its answer should stand."""
+    spent = (NO_USAGE, awaited.at, file, awaited.offset, *[0] * 7, awaited.model, 0, False)
+    first = (awaited.at, file, awaited.offset, False, False, False, 0, 0)
+    return Sight._make((*spent, *first, False))

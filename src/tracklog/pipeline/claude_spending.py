@@ -1,0 +1,379 @@
+"""What one log of Claude Code says of requests, straight from its bytes.
+
+Rules of this room
+  1. Only lines that hold an answer are decoded. The whole file is read again, line by line, in one case: an id of a
+     gateway that comes back with other figures, where the lines between tell whether it is another request.
+  2. The words that a client puts into the model's mouth cost nothing.
+  3. An answer of which the client says that it broke off has not ended, whatever stop reason stands in it: 2.1.197 and
+     2.1.325 make one up. The one says so by an API error, the other when it asks the model to go on.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from tracklog.model.ledger import Block, Loose, Source, pack
+from tracklog.model.ledger_values import CountRule
+from tracklog.model.moments import NO_TIME, moment_ms
+from tracklog.pipeline.awaiting import awaited_in
+from tracklog.pipeline.claude_figures import aside_of, figures_of, output_of, tools_of
+from tracklog.pipeline.claude_held import IS_BETTER, Held, is_before, is_earlier
+from tracklog.pipeline.client_totals import LOOKED_AT, RunningTotals, last_time_in
+from tracklog.pipeline.gateway_ids import marks_of, split
+from tracklog.records import claude_code
+from tracklog.records.claude_code import spending
+from tracklog.records.claude_code.spending import Answer, ProgressLine, Usage
+from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.found import LogFile
+from tracklog.sources.hits import Hit, LinesWith
+from tracklog.sources.lines import Line
+
+CHUNK = 1 << 19  # what fits into a processor's own memory is searched fastest
+_USUAL_WORDS = frozenset({None, "standard", "global", "not_available"})
+_OPENS, _CLOSES = b"{}"  # a newline between them never stands inside one value
+_BROKE_OFF = b"mid-response"
+_CUT_OFF = b"Your response above was cut off mid-stream"
+
+
+class _Where(msgspec.Struct):
+    """What only the first answer of a file is asked."""
+
+    cwd: str | None = None
+
+
+class _Broken(msgspec.Struct, rename="camel"):
+    """The client's word that an answer broke off."""
+
+    parent_uuid: str | None = None
+    is_api_error_message: bool | None = None
+    is_meta: bool | None = None
+
+
+_where = msgspec.json.Decoder(_Where)
+_broken = msgspec.json.Decoder(_Broken)
+
+
+def scan(
+    number: int, source: Source, file: LogFile, *, rule: CountRule, with_tools: bool, is_newest: bool = True
+) -> Block:
+    """All that a file says of requests. Of a damaged one, what could be read, and why not more.
+
+    Of several files of one thread only the newest is asked what it waits for.
+    """
+    reading = _Reading(number, source, rule, with_tools=with_tools)
+    hits = LinesWith(chunks(file, size=CHUNK), spending.NEEDLE, spending.TOTALS_NEEDLE, _CUT_OFF)
+    problem = None
+    try:
+        for batch in hits.batches():
+            for offset, raw in reading.see_all(batch):
+                reading.totals.see(offset, raw, end=_time_before(hits, file, offset))
+    except NotReadable as error:
+        problem = error.why
+    block = reading.block(file)
+    block.problem = problem
+    if rule == "ours" and problem is None:
+        block.totals = reading.totals.last()
+        if is_newest:
+            _look_behind(block, hits, file, reading)
+    return block
+
+
+def _time_before(hits: LinesWith, file: LogFile, offset: int) -> int:
+    """The last time that stands before a place."""
+    start = max(offset - LOOKED_AT, 0)
+    if start >= hits.chunk_from:
+        return last_time_in(hits.chunk[start - hits.chunk_from : offset - hits.chunk_from])
+    return last_time_in(next(chunks(file, start, size=offset - start), b"")) if offset else NO_TIME
+
+
+class _Reading:
+    """A file while it is read: what is known of each of its requests so far."""
+
+    def __init__(self, number: int, source: Source, rule: CountRule, *, with_tools: bool) -> None:
+        self.number = number
+        self.source = source
+        self.rule: CountRule = rule
+        self.with_tools = with_tools
+        self.cwd: str | None = None
+        self.totals = RunningTotals()
+        self.last: Held | None = None  # the thread's last message
+        self.last_line: Answer | None = None
+        self.last_from = 0  # where the last message of the thread begins
+        self.last_end = 0  # and where the last answer of all ends
+        self._names: dict[str, int] = {"": 0}
+        self._held: dict[str, Held] = {}
+        self._loose: dict[str, list[Held]] = {}
+        self._is_better = IS_BETTER[rule]
+        self._is_beside = not source.is_main
+        self._is_plain = rule == "ours" and not with_tools
+        # Of the last message, where lines that repeat it need no closer look:
+        self._last_id: str | None = None
+        decoder = spending.TOOL_ANSWERS if with_tools else spending.ANSWERS
+        self._decode, self._decode_all = decoder.decode, decoder.decode_lines
+
+    def see_all(self, batch: list[Hit]) -> list[Hit]:
+        """Takes in the lines of a chunk; returns those that hold the client's totals."""
+        fit = [raw for _, raw in batch if raw[0] == _OPENS and raw[-1] == _CLOSES]
+        try:
+            lines = self._decode_all(b"\n".join(fit)) if len(fit) == len(batch) else []
+        except spending.REFUSALS:
+            lines = []
+        if len(lines) != len(batch):  # one of them is odd: each by itself
+            return [hit for hit in batch if not self.see(*hit)]
+        return self._see_decoded(batch, lines)
+
+    def _see_decoded(self, batch: list[Hit], lines: list[Answer]) -> list[Hit]:
+        """Half of all lines are the next part of the last message, with the same figures: these need no closer look."""
+        totals: list[Hit] = []
+        last, last_line, last_id = self.last, self.last_line, self._last_id
+        last_model = _model_of(last_line)
+        for (offset, raw), line in zip(batch, lines, strict=True):
+            if line.type == "assistant":
+                message = line.message
+                if message is None:
+                    continue
+                usage = message.usage
+                if (
+                    message.id == last_id
+                    and last is not None
+                    and usage is not None
+                    and usage.output_tokens == last.output >= 0
+                    and last.line is last_line
+                    and last.first.timestamp is not None
+                    and not line.is_sidechain
+                    and line.agent_id == last_line.agent_id
+                    and message.model == last_model
+                    and not is_before(line.timestamp, last_line.timestamp)
+                ):
+                    last.line = last_line = line
+                    last.offset = offset
+                    last.has_ended = last.has_ended or message.stop_reason is not None
+                else:
+                    self.last_line = last_line
+                    self._see_answer(offset, raw, line)
+                    last, last_line, last_id = self.last, self.last_line, self._last_id
+                    last_model = _model_of(last_line)
+            elif line.type == "progress":
+                self._see_progress(offset, raw)
+            elif line.type == "cost-state":
+                totals.append((offset, raw))
+            elif line.type == "user":
+                self.last_line = last_line
+                self._see_words_of_the_client(raw)
+        self.last_line = last_line
+        ends = [
+            offset + len(raw) + 1
+            for (offset, raw), line in zip(batch, lines, strict=True)
+            if line.type == "assistant"
+        ]
+        self.last_end = ends[-1] if ends else self.last_end
+        return totals
+
+    def see(self, offset: int, raw: bytes) -> bool:
+        """Takes in a line that may hold an answer; says whether it holds no totals."""
+        try:
+            line = self._decode(raw)
+        except spending.REFUSALS:
+            self._see_oddity(offset, raw)
+            return True
+        if line.type == "assistant":
+            self.last_end = offset + len(raw) + 1
+            if line.message is not None:
+                self._see_answer(offset, raw, line)
+        elif line.type == "progress":
+            self._see_progress(offset, raw)
+        elif line.type == "user":
+            self._see_words_of_the_client(raw)
+        return line.type != "cost-state"
+
+    def _see_progress(self, offset: int, raw: bytes) -> None:
+        try:
+            self._see_told(offset, spending.decode_progress(raw))
+        except spending.REFUSALS:
+            self._see_oddity(offset, raw)
+
+    def _see_oddity(self, offset: int, raw: bytes) -> None:
+        """A line that does not fit, or that is torn: read again with more patience."""
+        try:
+            line = spending.read_tolerantly(raw)
+        except (ValueError, RecursionError):
+            for piece in claude_code.READER.read([Line(1, offset, len(raw), raw)]):
+                if piece.raw != raw and spending.NEEDLE in piece.raw:
+                    self.see(piece.offset, piece.raw)
+            return
+        if type(line) is ProgressLine:
+            self._see_told(offset, line)
+        elif isinstance(line, Answer) and line.message is not None:
+            self._see_answer(offset, raw, line)
+
+    def _see_answer(self, offset: int, raw: bytes, line: Answer) -> None:
+        message = line.message
+        assert message is not None
+        if message.model == spending.SYNTHETIC:
+            self._see_words_of_the_client(raw)
+            return
+        if self.cwd is None:
+            self.cwd = _cwd_in(raw)
+        thread = self._thread_in_main(line) if self.source.is_main else ""
+        held = self._take(offset, line, thread, is_told=False)
+        if not thread:
+            if held is not self.last:
+                self.last, self.last_from = held, offset
+                is_known = self._is_plain and message.id in self._held
+                self._last_id = message.id if is_known else ""
+            self.last_line = line
+
+    def _thread_in_main(self, line: Answer) -> str:
+        """Early clients wrote subagents' lines between those of the main thread."""
+        return line.agent_id or ("sidechain" if line.is_sidechain else "")
+
+    def _see_told(self, offset: int, line: ProgressLine) -> None:
+        answer = line.data.message if line.data is not None else None
+        if line.data is None or answer is None or answer.message is None or self.rule != "ours":
+            return
+        if answer.type != "assistant" or answer.message.model == spending.SYNTHETIC:
+            return
+        answer.entrypoint, answer.forked_from = line.entrypoint, line.forked_from
+        answer.timestamp = answer.timestamp or line.timestamp
+        self._take(offset, answer, line.data.agent_id or line.parent_tool_use_id or "", is_told=True)
+
+    def _see_words_of_the_client(self, raw: bytes) -> None:
+        """What says that the answer before it broke off."""
+        if not (_BROKE_OFF in raw or _CUT_OFF in raw) or self.last is None or self.last_line is None:
+            return
+        try:
+            said = _broken.decode(raw)
+        except spending.REFUSALS:
+            return
+        is_of_client = said.is_api_error_message or said.is_meta
+        if is_of_client and said.parent_uuid is not None and said.parent_uuid == self.last_line.uuid:
+            self.last.has_ended = False
+
+    def _take(self, offset: int, line: Answer, thread: str, *, is_told: bool) -> Held:
+        message = line.message
+        assert message is not None
+        output = output_of(message.usage)
+        tools = tools_of(message) if self.with_tools else None
+        has_ended = message.stop_reason is not None
+        id = message.id
+        if self.rule == "ours" and id and id not in self._held and not spending.is_unique(id):
+            new = Held(line, offset, output, is_told, line, offset, is_told, thread, has_ended, tools)
+            self._loose.setdefault(id, []).append(new)
+            return new
+        key = self._key(id, line, offset)
+        held = self._held.get(key)
+        if held is None:
+            new = Held(line, offset, output, is_told, line, offset, is_told, thread, has_ended, tools)
+            self._held[key] = new
+            return new
+        if self._is_better(line, output, is_told, held):
+            held.line, held.offset, held.output, held.is_told = line, offset, output, is_told
+        if (held.first_is_told and not is_told) or is_earlier(line.timestamp, held.first.timestamp):
+            held.first, held.first_offset, held.first_is_told, held.thread = line, offset, is_told, thread
+        held.has_ended = held.has_ended or has_ended
+        if tools and held.tools is not None:
+            held.tools |= tools
+        return held
+
+    def _key(self, id: str | None, line: Answer, offset: int) -> str:
+        """By rules of others a request is something else; docs/accounting.md says why each fails."""
+        rule = self.rule
+        if rule == "ours":
+            return id or line.request_id or line.uuid or f"{self.number}:{offset}"
+        if rule == "every-line" or not id:
+            return f"{self.number}:{offset}"
+        if rule == "fingerprint":
+            message = line.message
+            assert message is not None
+            return f"{line.timestamp}:{message.model}:{figures_of(message.usage)}"
+        return f"{id}:{line.request_id or ''}"
+
+    @property
+    def names(self) -> list[str]:
+        """What rows call by numbers."""
+        return list(self._names)
+
+    def _name(self, text: str | None) -> int:
+        return self._names.setdefault(text or "", len(self._names))
+
+    def _terms(self, usage: Usage) -> int:
+        tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
+        if tier in _USUAL_WORDS and speed in _USUAL_WORDS and geo in _USUAL_WORDS:
+            return 0
+        return self._name("\t".join((word or "").replace("\t", " ") for word in (tier, speed, geo)))
+
+    def _row(self, held: Held) -> bytes:
+        line, first, names = held.line, held.first, self._names
+        message = line.message
+        assert message is not None
+        at = moment_ms(line.timestamp)
+        usage, model, entrypoint = message.usage, message.model or "", first.entrypoint or ""
+        input, write, short, long, read, reasoning, searches = figures_of(usage)
+        return pack(
+            held.output,
+            at,
+            self.number,
+            held.offset,
+            input,
+            write,
+            short,
+            long,
+            read,
+            reasoning,
+            searches,
+            names[model] if model in names else self._name(model),
+            0 if usage is None else self._terms(usage),
+            held.is_told,
+            at if first is line else moment_ms(first.timestamp),
+            self.number,
+            held.first_offset,
+            held.first_is_told,
+            len(first.forked_from) > 4,  # more than `null`
+            self._is_beside or bool(held.thread),
+            self._name(held.thread) if held.thread else 0,
+            names[entrypoint] if entrypoint in names else self._name(entrypoint),
+            held.has_ended,
+        )
+
+    def model_of_last(self) -> int:
+        """The name of the model that answered last."""
+        return self._name(_model_of(self.last_line))
+
+    def block(self, file: LogFile) -> Block:
+        """What was read, for the ledger."""
+        loose = [
+            Loose(id, sorted(marks_of(together)), self._row(one), aside_of(one))
+            for id, together, one in split(self._loose, file)
+        ]
+        asides = (
+            (number, aside_of(held)) for number, held in enumerate(self._held.values()) if held.has_aside
+        )
+        return Block(
+            file=self.number,
+            cwd=self.cwd,
+            keys=[key.encode(errors="replace") for key in self._held],
+            rows=b"".join([self._row(held) for held in self._held.values()]),
+            asides={number: aside for number, aside in asides if aside is not None},
+            loose=loose,
+            names=self.names,
+        )
+
+
+def _cwd_in(raw: bytes) -> str | None:
+    try:
+        return _where.decode(raw).cwd
+    except spending.REFUSALS:
+        return None
+
+
+def _model_of(line: Answer | None) -> str | None:
+    return line.message.model if line is not None and line.message is not None else None
+
+
+def _look_behind(block: Block, hits: LinesWith, file: LogFile, reading: _Reading) -> None:
+    """What follows the last answer: perhaps a turn that waits for the next one."""
+    is_at_hand = hits.behind is not None and hits.behind_from == reading.last_end
+    behind = [hits.behind or b""] if is_at_hand else chunks(file, reading.last_end)
+    if any(LinesWith(behind, b'"user"')):
+        block.awaited = awaited_in(file, reading.last_from, model=reading.model_of_last())
+        block.names = reading.names

@@ -1,0 +1,75 @@
+"""Whose request it is, where copies of it stand in several sessions with the same time.
+
+A fork of Claude Code keeps the times of what it copies, so nothing in the copied lines tells who was first. The logs
+as a whole do (`model.lineage`); they are read in full only for sessions that share requests, and not for a crowd: all
+pairs are compared there, so in families of more than LARGEST_FAMILY the oldest record decides, and then the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tracklog.model.ids import SessionId
+from tracklog.model.ledger import Ledger
+from tracklog.pipeline.descent import Kinship
+from tracklog.pipeline.sessions import SessionFiles
+
+LARGEST_FAMILY = 200
+
+
+def settle_owners(ledger: Ledger, sessions: Sequence[SessionFiles]) -> None:
+    """Gives each request that stands in several sessions to the one that the others descend from."""
+    shared = {row: frozenset(ledger.heirs_of(row)) for row in ledger.elsewhere}
+    shared = {row: holders for row, holders in shared.items() if holders}
+    known = {session.id: session for session in sessions}
+    parents: dict[str, str] = {}
+    for family in _families(set(shared.values())):
+        if len(family) <= LARGEST_FAMILY:
+            parents |= _parents([known[id] for id in sorted(family) if id in known])
+    for row, holders in shared.items():
+        oldest = [id for id in sorted(holders) if not _descends(id, holders, parents)]
+        if len(oldest) == 1:
+            ledger.give(row, oldest[0])
+
+
+def _families(groups: Iterable[frozenset[str]]) -> Iterator[set[str]]:
+    """Sessions that share something, over any number of steps."""
+    top: dict[str, str] = {}
+
+    def top_of(id: str) -> str:
+        while top.setdefault(id, id) != id:
+            top[id] = id = top[top[id]]
+        return id
+
+    for group in groups:
+        for other in group:
+            top[top_of(other)] = top_of(min(group))
+    families: dict[str, set[str]] = {}
+    for id in list(top):
+        families.setdefault(top_of(id), set()).add(id)
+    yield from families.values()
+
+
+def _parents(sessions: list[SessionFiles]) -> dict[str, str]:
+    if len(sessions) < 2:
+        return {}
+    kin = Kinship(sessions)
+    parents: dict[str, str] = {}
+    for session in sessions:
+        own = kin.descent(SessionId(session.id)).own
+        for file in session.mains:
+            source = own[str(file.path)].source if str(file.path) in own else None
+            if source is not None and source != session.id:
+                parents.setdefault(session.id, source)
+    return parents
+
+
+def _descends(id: str, holders: frozenset[str], parents: dict[str, str]) -> bool:
+    """Whether one of the holders is an ancestor."""
+    seen = {id}
+    while (parent := parents.get(id)) is not None and parent not in seen:
+        if parent in holders:
+            return True
+        seen.add(parent)
+        id = parent
+    return False

@@ -1,0 +1,98 @@
+"""What a line of Codex says of tokens, and nothing else: the narrow reading behind token totals.
+
+Rules of this room
+  1. `token_count` and `token_usage_record` tell of tokens, `turn_context` of the model that used them.
+  2. What the narrow types do not fit is read again as plain JSON, and a figure that is no whole number is none.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tracklog.records.json_text import loads
+
+NEEDLE = b"token_usage"  # stands in every line that has figures
+CONTEXT_NEEDLES = (b'"turn_context"', b'"thread_settings_applied"', b'"session_meta"', b'"turn_aborted"')
+
+
+class Usage(Struct, gc=False, frozen=True):
+    """Token counts; cached and written input is part of the input, reasoning is part of the output."""
+
+    input_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_output_tokens: int | None = None
+    total_tokens: int | None = None
+
+
+class Info(Struct, gc=False):
+    """The running total of a thread, and its last step."""
+
+    total_token_usage: Usage | None = None
+    last_token_usage: Usage | None = None
+    model: str | None = None  # some builds of others
+
+
+class Settings(Struct, gc=False):
+    """The settings of a thread."""
+
+    model: str | None = None
+
+
+class Payload(Struct, gc=False):
+    """What a line tells, as far as it is about tokens or the model."""
+
+    type: str | None = None
+    info: Info | None = None
+    usage: Usage | None = None
+    response_id: str | None = None
+    thread_id: str | None = None
+    model: str | None = None
+    thread_settings: Settings | None = None
+    turn_id: str | None = None
+    cwd: str | None = None
+    originator: str | None = None
+
+
+class SpendingLine(Struct, gc=False):
+    """A line of a rollout."""
+
+    type: str | None = None
+    timestamp: str | None = None
+    payload: Payload | None = None
+
+
+_decoder = msgspec.json.Decoder(SpendingLine)
+
+
+def read_line(raw: bytes) -> SpendingLine | None:
+    """A line, as far as it is about tokens; None for what is no object. Raises ValueError for what is not JSON."""
+    try:
+        return _decoder.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        value, _ = loads(raw)
+    return msgspec.convert(_fitting(value), SpendingLine) if isinstance(value, dict) else None
+
+
+_OBJECTS = frozenset(["payload", "info", "usage", "total_token_usage", "last_token_usage", "thread_settings"])
+_TEXTS = frozenset(["type", "timestamp", "response_id", "thread_id", "turn_id", "model", "cwd", "originator"])
+
+
+def _fitting(value: dict[str, Any]) -> dict[str, Any]:
+    fitting: dict[str, Any] = {}
+    for key, found in value.items():
+        if key in _OBJECTS:
+            fitting[key] = _fitting(found) if isinstance(found, dict) else None
+        elif key in _TEXTS:
+            fitting[key] = found if isinstance(found, str) else None
+        elif key.endswith("_tokens"):
+            fitting[key] = _whole(found)
+    return fitting
+
+
+def _whole(found: Any) -> int | None:
+    if isinstance(found, float) and found.is_integer():
+        found = int(found)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
