@@ -58,7 +58,7 @@ def main() -> int:
     parser.add_argument("--peers", type=Path, metavar="DIR", help="where other tools are installed")
     parser.add_argument("--only", metavar="WORDS", default="", help="cases with these words in their name")
     given = parser.parse_args()
-    tools = list(tools_in(given.peers))
+    tools = list(tools_in(given.peers and given.peers.absolute()))
     cases = [case for case in CASES if given.only in case.name]
     print("Wrong by: input/output/cache write/cache read\n")
     print(" ".join([f"{'case':{_WIDTH}}", *(f"{tool.name:26}" for tool in tools)]).rstrip())
