@@ -17,7 +17,8 @@ from tracklog.model.ledger import NO_USAGE, Aside, Awaited, Block, Ledger, Sight
 from tracklog.model.ledger_values import GROUPS, Beside, Entry, Group, Report, Row
 from tracklog.model.moments import NO_TIME, moment_ms, moment_text
 from tracklog.model.prices import Prices
-from tracklog.model.report import NO_DAY, NO_TOOL, Wanted, all_entries, last_part, report
+from tracklog.model.projects import last_part
+from tracklog.model.report import NO_DAY, NO_TOOL, Wanted, all_entries, report
 from tracklog.model.sums import NO_NAME, added
 from tracklog.model.tokens import Terms, Tokens
 

@@ -146,7 +146,7 @@ class _Told:
     def _tell(self, number: int, sight: Sight, session: str, *, owner: str) -> None:
         aside = self.ledger.asides.get(number)
         terms = self.ledger.names[sight.file][sight.terms]
-        parts = [(self.ledger.model_of(sight), _tokens(sight), terms)]
+        parts = [(self.ledger.model_of(sight), sight.tokens, terms)]
         for what, name, figures in aside.beside if aside else []:
             if what == "advisor":
                 parts.append((name, Tokens(*figures), ""))
@@ -216,19 +216,6 @@ def _repriced(hidden: Hidden, cost: Cost) -> Hidden:
 def plain(model: str | None) -> str:
     """The name of a model without the mark of a long context, which only totals have."""
     return (model or "").removesuffix("[1m]")
-
-
-def _tokens(sight: Sight) -> Tokens:
-    return Tokens(
-        sight.input,
-        sight.output,
-        sight.reasoning,
-        sight.cache_write,
-        sight.cache_write_5m,
-        sight.cache_write_1h,
-        sight.cache_read,
-        sight.web_searches,
-    )
 
 
 def _figures(tokens: Tokens) -> _Figures:

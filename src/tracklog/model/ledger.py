@@ -23,6 +23,7 @@ import msgspec
 
 from tracklog.model.ledger_values import CountRule
 from tracklog.model.moments import NO_TIME
+from tracklog.model.tokens import Tokens
 
 NO_USAGE = -1
 LARGEST = 2**31 - 1  # tokens of one request: none comes near, and a row stays small
@@ -68,6 +69,20 @@ class Sight(NamedTuple):
     thread: int
     entrypoint: int
     has_ended: bool  # a record has the reason why the model stopped
+
+    @property
+    def tokens(self) -> Tokens:
+        """What it used; nothing where no record says so."""
+        return Tokens(
+            self.input,
+            max(self.output, 0),
+            self.reasoning,
+            self.cache_write,
+            self.cache_write_5m,
+            self.cache_write_1h,
+            self.cache_read,
+            self.web_searches,
+        )
 
 
 _ROW = struct.Struct("<iqiqiiiiiiiii?qiq???ii?")

@@ -1,6 +1,6 @@
 """What the ledger is made of: entries, what is hidden, and the sums over them. Plain values only."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import field
@@ -23,20 +23,8 @@ Group = Literal[
     "entrypoint",
     "blocks",
 ]
-COUNT_RULES: tuple[CountRule, ...] = ("ours", "last-chunk", "first-chunk", "every-line", "fingerprint")
-GROUPS: tuple[Group, ...] = (
-    "daily",
-    "weekly",
-    "monthly",
-    "session",
-    "model",
-    "project",
-    "agent",
-    "thread",
-    "tool",
-    "entrypoint",
-    "blocks",
-)
+COUNT_RULES: tuple[CountRule, ...] = get_args(CountRule)
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 class Beside(msgspec.Struct, frozen=True, gc=False):

@@ -20,6 +20,7 @@ from tracklog.model.ledger import Ledger, Sight
 from tracklog.model.ledger_values import Beside, Certainty, Entry, Group, Report
 from tracklog.model.moments import NO_TIME, moment_text
 from tracklog.model.prices import Prices
+from tracklog.model.projects import last_part
 from tracklog.model.sums import NO_NAME, Keys, Sums, unseen
 from tracklog.model.tokens import Tokens
 
@@ -95,11 +96,6 @@ def _keys_by(ledger: Ledger, group: Group, zone: tzinfo, books: Books) -> Keys:
     return Keys(by[group], is_by_model=group == "model")
 
 
-def last_part(folder: str) -> str:
-    """The name of a folder, of whatever system."""
-    return folder.replace("\\", "/").rstrip("/").rpartition("/")[2] or folder
-
-
 def _by_time(zone: tzinfo, group: Group) -> Keys:
     form = {"daily": "%Y-%m-%d", "weekly": "%G-W%V", "monthly": "%Y-%m"}[group]
     first, behind, name = 0, 0, NO_DAY  # the day that was asked for last: rows come a file at a time
@@ -167,16 +163,7 @@ def _entry(ledger: Ledger, books: Books, number: int, key: str, sight: Sight) ->
         place=Place(source.path, sight.offset),
         at=moment_text(sight.first_at),
         model=names[sight.model] or None,
-        tokens=Tokens(
-            sight.input,
-            max(sight.output, 0),
-            sight.reasoning,
-            sight.cache_write,
-            sight.cache_write_5m,
-            sight.cache_write_1h,
-            sight.cache_read,
-            sight.web_searches,
-        ),
+        tokens=sight.tokens,
         certainty=certainty,
         terms=terms_of(names[sight.terms]),
         cwd=books.projects.get(session),

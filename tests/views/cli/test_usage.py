@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.oracle.logs import ClaudeLog
+from tests.oracle.logs import usage as usage_of
 from tracklog.model.ledger_values import COUNT_RULES, GROUPS
 
 from .command import ONE, TWO, Answer, on_a_terminal, tracklog, transcript_in, user_line, write
@@ -487,3 +489,20 @@ def test_help_says_what_the_groups_are(tmp_path: Path) -> None:
     answer = usage(tmp_path, "--help")
     assert [line for line in answer.out.splitlines() if len(line) > 80] == []
     assert [group for group in GROUPS if group not in answer.out] == []
+
+
+def test_what_is_hidden_is_priced_on_the_terms_of_what_is_known(tmp_path: Path) -> None:
+    """A request in the US costs a tenth more; the client's total has that, so what it hides is the rest alone."""
+    log = ClaudeLog("00000000-0000-4000-8000-000000000001")
+    known = {**usage_of(1_000_000, 0), "inference_geo": "us"}
+    log.reply("msg_01" + "a" * 22, known, model="claude-opus-4-5-20251101")
+    used = {"inputTokens": 1_000_100, "outputTokens": 0, "costUSD": 5.5 + 0.0005}
+    log.note({"type": "cost-state", "totalCostUSD": 5.5005, "modelUsage": {"claude-opus-4-5-20251101": used}})
+    path = tmp_path / ".claude" / "projects" / "-p" / "00000000-0000-4000-8000-000000000001.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(log.bytes())
+    hidden = [
+        json.loads(usage(tmp_path, "--json", *more).out)["hidden"][0]
+        for more in ([], ["--as-model", "claude-haiku-4-5"])
+    ]
+    assert [(one["tokens"], one["cost_micro_usd"]) for one in hidden] == [(100, 500), (100, 100)]

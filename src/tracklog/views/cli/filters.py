@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import click
 
+from tracklog.model.projects import last_part
 from tracklog.model.session import Session
 
 _AGO = re.compile(r"(\d{1,6})([mhdw])")
@@ -38,7 +39,7 @@ class Filters(NamedTuple):
         """Whether a session is meant."""
         return (
             self._touches(session)
-            and (self.project is None or any(_is_in(cwd, self.project) for cwd in _cwds(session)))
+            and (self.project is None or any(is_in_project(cwd, self.project) for cwd in _cwds(session)))
             and self.fits_model(*session.models)
         )
 
@@ -113,11 +114,6 @@ def project_of(session: Session) -> str | None:
     return last_part(session.cwd) if session.cwd else None
 
 
-def last_part(folder: str) -> str:
-    """The name of a folder, of whatever system."""
-    return re.split(r"[/\\]", folder.rstrip("/\\"))[-1] or folder
-
-
 def _is_a_day(text: str) -> bool:
     try:
         date.fromisoformat(text)
@@ -130,7 +126,7 @@ def _cwds(session: Session) -> list[str]:
     return [*session.cwds, session.cwd] if session.cwd else session.cwds
 
 
-def _is_in(cwd: str, project: str) -> bool:
+def is_in_project(cwd: str, project: str) -> bool:
     """A project is meant by its name, or by its folder."""
     if os.sep not in project and project not in (".", ".."):
         return last_part(cwd).lower() == project.lower()

@@ -18,7 +18,7 @@ from tracklog.model.ledger_values import CountRule, Group, Report
 from tracklog.model.report import report
 from tracklog.sources.found import FileKind, LogFile
 from tracklog.views.cli.choosing import find_logs
-from tracklog.views.cli.filters import Filters, _is_in
+from tracklog.views.cli.filters import Filters, is_in_project
 from tracklog.views.cli.own_prices import load_prices
 from tracklog.views.cli.printing import talk
 from tracklog.views.cli.progress import progress
@@ -104,7 +104,7 @@ def _ledger_of(files: Sequence[LogFile], asked: Asked) -> tuple[Ledger, int]:
 
 def _wanted(filters: Filters) -> Wanted:
     project = filters.project
-    is_project = None if project is None else lambda cwd: _is_in(cwd, project)
+    is_project = None if project is None else lambda cwd: is_in_project(cwd, project)
     return Wanted(filters.since, filters.until, filters.model, is_project)
 
 

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from tracklog.model.blocks import block_end, burn
 from tracklog.model.ledger_values import Entry, Group, Report, Row
+from tracklog.model.projects import last_part
 from tracklog.views.cli.drawing import console, line, painted, paragraphs, table
-from tracklog.views.cli.filters import last_part, moment_of
+from tracklog.views.cli.filters import moment_of
 from tracklog.views.cli.printing import count, short, short_id, tilde
 from tracklog.views.cli.sessions import short_model
 from tracklog.views.cli.usage_layout import GAP, Column, Sheet, cells, width_of, with_bar
