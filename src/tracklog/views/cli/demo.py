@@ -47,6 +47,7 @@ def commands_for(sample: Sample) -> list[tuple[str, str]]:
         (f"tracklog sessions{roots}", "the sessions in it"),
         (f"tracklog show @last{roots}", "the newest conversation, with the fate of every tool call"),
         (f"tracklog calls{roots}", "every tool call, how it ended, and the lines that prove it"),
+        (f"tracklog usage model{roots}", "what it cost, by model, and how sure that is"),
         (f"tracklog doctor{roots}", "how much of it is understood"),
         (f"tracklog verify{roots}", "proof that reading loses nothing"),
     ]
