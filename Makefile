@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 PYTEST := $(BIN)/python -m pytest
 FUZZ_SECONDS ?= 60
+TRACKLOG_STEPS ?= 5000
+TRACKLOG_KILLS ?= 1000
 
-.PHONY: all run test check format lint types rooms docs unit lab lab-latest lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz clean help
+.PHONY: all run test check format lint types rooms docs unit lab lab-latest lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
 
 all: format check unit ## format, lint, types, rooms, tests, docs fresh
 
@@ -78,12 +80,13 @@ prices: $(READY) ## make the price book anew from genai-prices; review the diffe
 	$(BIN)/python -m tests.prices.make_book
 	git diff --stat -- src/tracklog/model/data
 
-bench: $(READY) ## how fast reading, folding, totals and the status line are, beside peers
+bench: $(READY) ## how fast reading, folding, totals, the status line and the index are, beside peers
 	$(BIN)/python -m tests.oracle.install .lab/peers
 	$(BIN)/python -m bench.read
 	$(BIN)/python -m bench.fold
 	$(BIN)/python -m bench.usage
 	$(BIN)/python -m bench.cold_start
+	$(BIN)/python -m bench.index
 
 golden: $(READY) ## rewrite golden files and generated documents; review the difference
 	$(BIN)/python -m tests.golden.rewrite
@@ -91,6 +94,9 @@ golden: $(READY) ## rewrite golden files and generated documents; review the dif
 
 fuzz: $(READY) ## hostile bytes for FUZZ_SECONDS (60)
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
+machine: $(READY) ## the index against a fresh one, over TRACKLOG_STEPS (5000) events and TRACKLOG_KILLS (1000) kills
+	TRACKLOG_STEPS=$(TRACKLOG_STEPS) TRACKLOG_KILLS=$(TRACKLOG_KILLS) $(PYTEST) -n 2 tests/pipeline/test_index_machine.py tests/pipeline/test_index_killed.py
 
 clean:
 	rm -rf $(VENV) .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,7 +12,7 @@ from tracklog.model.fold import FileFold
 from tracklog.model.ids import SessionId
 from tracklog.model.translate.claude_code import Translator
 from tracklog.pipeline.sessions import SessionFiles, group
-from tracklog.pipeline.story import folds_of
+from tracklog.pipeline.story import folds_of, told_by
 from tracklog.records.claude_code import READER
 from tracklog.sources.lines import cut
 from tracklog.sources.places import find_at
@@ -24,7 +24,9 @@ _ROUNDS = 5
 def folding(folder: str) -> dict[str, int]:
     """Reads and folds every log; one session at a time in memory."""
     return {
-        "bytes": sum(_bytes(files, list(folds_of(files, with_text=False))) for files in _sessions(folder))
+        "bytes": sum(
+            _bytes(files, list(folds_of(files, told_by, with_text=False))) for files in _sessions(folder)
+        )
     }
 
 
@@ -32,7 +34,7 @@ def assembling(folder: str) -> dict[str, int]:
     """The same, and puts every session together: verdicts, threads, branches."""
     n_bytes = 0
     for files in _sessions(folder):
-        folds = list(folds_of(files, with_text=False))
+        folds = list(folds_of(files, told_by, with_text=False))
         assemble(folds, session=SessionId(files.id), agent=files.agent)
         n_bytes += _bytes(files, folds)
     return {"bytes": n_bytes}

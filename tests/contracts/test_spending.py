@@ -164,7 +164,7 @@ def test_the_order_in_which_files_are_read_means_nothing(
     files: Files, dice: random.Random, rule: Any
 ) -> None:
     with planted(files) as top:
-        work = spending._Work(sessions_in(top), rule, with_tools=True)
+        work = spending.Work(sessions_in(top), rule, with_tools=True)
         blocks = [work.read(number) for number in range(len(work.files))]
         ledgers = []
         for order in (blocks, dice.sample(blocks, len(blocks))):

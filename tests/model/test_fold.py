@@ -63,12 +63,12 @@ def test_the_rarer_facts_are_kept_by_their_kind() -> None:
 def test_without_text_verdicts_have_what_they_need_and_long_texts_are_cut() -> None:
     lines = [
         GO,
-        reply("a", "u", "m1", {"type": "thinking", "thinking": "h" * 900}, "t" * 900, use("c1")),
-        result("r", "a", "c1", REJECTED + "x" * 900, is_error=True),
+        reply("a", "u", "m1", {"type": "thinking", "thinking": "h" * 900}, "t" * 2900, use("c1")),
+        result("r", "a", "c1", REJECTED + "x" * 2900, is_error=True),
     ]
     fold = FileFold(LOG, with_text=False)
     fold.add(told(*lines))
     thread = fold.of(ThreadId("main"))
     [part] = thread.requests[RequestId("m1")].parts
     [back] = thread.calls[CallId("c1")].results
-    assert (len(part.text), part.thinking, len(back.text), back.said) == (500, "", 500, "rejected")
+    assert (len(part.text), part.thinking, len(back.text), back.said) == (2000, "", 2000, "rejected")

@@ -26,6 +26,7 @@ from tracklog.sources.found import FileKind, LogFile
 often = settings(max_examples=25, deadline=None)
 ONE = "11111111-aaaa-4aaa-8aaa-111111111111"
 MAIN = Source("one.jsonl", "claude", ONE, "main")
+BESIDE = Source("agent-a1.jsonl", "claude", ONE, "a1", is_main=False)
 
 
 def log_file(path: Path, data: bytes, *, kind: FileKind = FileKind.TRANSCRIPT) -> LogFile:
@@ -55,8 +56,8 @@ def rows_in(block: Block, *, source: Source = MAIN) -> dict[str, Sight]:
     return {key.decode(): row for key, row in zip(ledger.keys(), ledger.rows(), strict=True)}
 
 
-def read(log: ClaudeLog, **more: Any) -> dict[str, Sight]:
-    return rows_in(scanned(log.bytes(), **more))
+def read(log: ClaudeLog, *, source: Source = MAIN, **more: Any) -> dict[str, Sight]:
+    return rows_in(scanned(log.bytes(), source=source, **more), source=source)
 
 
 def four(row: Sight) -> tuple[int, ...]:
@@ -97,7 +98,8 @@ def test_odd_values_anywhere_are_scanned(where: str, data: st.DataObject) -> Non
         rows_in(scanned(log.bytes(), rule=rule, with_tools=data.draw(st.booleans())))
 
 
-IDS = [message_id(1), message_id(2), "gw-1", "gw-2"]
+IDS = [message_id(1), message_id(1), message_id(2), "gw-1", "gw-2", "", None]
+OUTPUTS = [0, 5, 5, 9, 9, -1, 2**31]
 TIMES = [NOON, later(NOON, seconds=5), "2026-03-04T13:00:00+01:00", None]
 
 
@@ -114,7 +116,7 @@ def conversations(draw: st.DrawFn) -> ClaudeLog:
             case kind:
                 over: Json = {"isSidechain": draw(st.booleans()), "timestamp": draw(st.sampled_from(TIMES))}
                 used = usage(
-                    draw(st.integers(0, 2)), draw(st.sampled_from([0, 5, 9])), read=draw(st.integers(0, 1))
+                    draw(st.integers(0, 2)), draw(st.sampled_from(OUTPUTS)), read=draw(st.integers(0, 1))
                 )
                 record = log.reply(
                     draw(st.sampled_from(IDS)),
@@ -131,10 +133,30 @@ def conversations(draw: st.DrawFn) -> ClaudeLog:
 
 
 @often
-@given(conversations())
-def test_reading_the_names_of_tools_changes_nothing_else(log: ClaudeLog) -> None:
-    """Without them, half of all lines take a shorter way through the scan."""
-    assert read(log, with_tools=True) == read(log)
+@given(conversations(), st.sampled_from([MAIN, BESIDE]))
+def test_reading_the_names_of_tools_changes_nothing_else(log: ClaudeLog, source: Source) -> None:
+    """Without them, most lines take a shorter way through the scan."""
+    assert read(log, with_tools=True, source=source) == read(log, source=source)
+
+
+def test_parts_of_two_messages_in_turn_are_two_requests_with_the_last_figures_of_each() -> None:
+    log = ClaudeLog(ONE)
+    for output, stop in ((1, None), (1, "tool_use"), (7, "tool_use")):
+        for n in (1, 2):
+            log.reply(message_id(n), usage(n, output), stop=stop)
+    rows = read(log)
+    assert [four(row) for row in rows.values()] == [(1, 7, 0, 0), (2, 7, 0, 0)]
+    assert [row.has_ended for row in rows.values()] == [True, True]
+
+
+def test_what_looks_like_an_answer_inside_of_one_is_not_taken_for_it() -> None:
+    """In an input of a tool it stands as it is, in a text with its quotes escaped."""
+    log = ClaudeLog(ONE)
+    inner = ClaudeLog(ONE).reply(message_id(2), usage(1000, 2000))
+    quoted = tool_use("toolu_1", input={**inner, "stop_reason": None, "usage": usage(7, 8)})
+    log.reply(message_id(1), usage(1, 1), content=[quoted], stop=None)
+    log.reply(message_id(1), usage(1, 2), content=[{"type": "text", "text": dumps(inner).decode()}])
+    assert {key: four(row) for key, row in read(log).items()} == {message_id(1): (1, 2, 0, 0)}
 
 
 @often

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.oracle.logs import NOON, ClaudeLog, Files, claude, later, message_id, session_id, usage
 from tracklog.model.ledger import Ledger
-from tracklog.pipeline.owners import _descends, _families
+from tracklog.model.ownership import _descends
+from tracklog.pipeline.owners import _families
 from tracklog.pipeline.sessions import SessionFiles, group
 from tracklog.pipeline.spending import spent_in
 from tracklog.sources.places import find_at

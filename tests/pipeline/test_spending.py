@@ -152,7 +152,7 @@ class Dying:
     """What is done instead of reading a file: the parent reads, the child ends in some way at some file."""
 
     def __init__(self, how: str, after: int) -> None:
-        self._parent, self._read = os.getpid(), spending._Work.read
+        self._parent, self._read = os.getpid(), spending.Work.read
         self._how, self._left = how, after
 
     def __get__(self, work: Any, _owner: type) -> Any:
@@ -180,7 +180,7 @@ def test_a_second_process_that_dies_changes_nothing(
     sessions: list[SessionFiles], forks: Forks, monkeypatch: pytest.MonkeyPatch, how: str, after: int
 ) -> None:
     alone = _alone(sessions)
-    monkeypatch.setattr(spending._Work, "read", Dying(how, after))
+    monkeypatch.setattr(spending.Work, "read", Dying(how, after))
     assert told(spent_in(sessions)) == alone
     assert forks.are_gone()
 
@@ -214,7 +214,7 @@ def test_a_mistake_of_ours_flies_and_leaves_no_process_behind(
     def fails(_work: Any, _number: int) -> Block:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(spending._Work, "read", fails)
+    monkeypatch.setattr(spending.Work, "read", fails)
     with pytest.raises(ZeroDivisionError):
         spent_in(sessions)
     assert forks.are_gone()

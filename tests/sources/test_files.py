@@ -11,7 +11,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracklog.sources.files import NotReadable, chunks, open_log, stored_chunks
+from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in, open_log, stored_chunks
 from tracklog.sources.folders import file_at
 from tracklog.sources.found import LogFile
 
@@ -95,6 +95,18 @@ def test_the_chunks_are_the_file_from_the_start_given(data: bytes, start: int, s
             assert b"".join(pieces) == data[start:]
             assert all(0 < len(piece) <= size for piece in pieces)
         assert b"".join(stored_chunks(cold, size=size)) == cold.read_bytes()
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=50), st.integers(1, 60), st.sampled_from(["a.jsonl", "a.jsonl.zst"]))
+def test_a_buffer_that_is_filled_again_and_again_gives_the_same_chunks(
+    data: bytes, size: int, name: str
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(zstandard.compress(data) if path.suffix == ".zst" else data)
+        pieces = list(map(bytes, chunks_in(buffer_of(size), path)))
+        assert pieces == [data[at : at + size] for at in range(0, len(data), size)]
 
 
 def test_an_empty_file_has_no_chunks_compressed_or_not(tmp_path: Path) -> None:

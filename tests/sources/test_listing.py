@@ -147,6 +147,7 @@ def test_a_log_file_carries_what_the_disk_says(tmp_path: Path) -> None:
         mtime_ns=status.st_mtime_ns,
         device=status.st_dev,
         inode=status.st_ino,
+        ctime_ns=status.st_ctime_ns,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -57,7 +57,7 @@ class Books:
 
     def is_wanted(self, sight: Sight) -> bool:
         """Whether a request is meant."""
-        return not self.asks or self._fits(
+        return not self.asks or self.fits(
             sight.first_at, self.ledger.model_of(sight), self.ledger.session_of(sight)
         )
 
@@ -70,20 +70,25 @@ class Books:
     def is_awaited_wanted(self, file: int, awaited: Awaited) -> bool:
         """Whether a request that left no line is meant."""
         model = self.ledger.names[file][awaited.model]
-        return self._fits(awaited.at, model, self.ledger.sources[file].session)
+        return self.fits(awaited.at, model, self.ledger.sources[file].session)
 
     def is_hidden_wanted(self, hidden: Hidden) -> bool:
         """Whether hidden spending is meant; its time is that of its session's end."""
         at = NO_TIME if hidden.at is None else int(datetime.fromisoformat(hidden.at).timestamp() * 1000)
-        return self._fits(at, hidden.model, hidden.session)
+        return self.fits(at, hidden.model, hidden.session)
 
-    def _fits(self, at: int, model: str | None, session: str) -> bool:
+    def fits(self, at: int, model: str | None, session: str) -> bool:
+        """Whether what a model did for a session at a time is meant."""
         if (self._since is not None and at < self._since) or (
             self._until is not None and not 0 <= at < self._until
         ):  # what says no time lies before all times
             return False
         if self._model and self._model not in (model or "").lower():
             return False
+        return self.is_in_project(session)
+
+    def is_in_project(self, session: str) -> bool:
+        """Whether a session is of the project that is asked for, if one is."""
         if self._is_project is None:
             return True
         if session not in self._in_project:
@@ -108,6 +113,10 @@ class Books:
             known = self.prices.is_hourly(self._name(model), terms_of(terms))
             self._is_hourly[model, terms] = known
         return known
+
+    def borders(self, model: str | None, terms: str) -> list[int]:
+        """The sizes of prompts at which the price of a model changes."""
+        return self.prices.borders(self._name(model), terms_of(terms))
 
     def _name(self, model: str | None) -> str | None:
         return model if self._as_model is None else self._as_model
@@ -134,10 +143,15 @@ def terms_of(name: str) -> Terms:
 
 def folders(ledger: Ledger) -> dict[str, str]:
     """The folder of each session: where its main thread began, else a subagent's."""
-    found: dict[str, str] = {}
     by_rank = sorted(ledger.cwds, key=lambda file: (not ledger.sources[file].is_main, file))
-    for file in by_rank:
-        found.setdefault(ledger.sources[file].session, ledger.cwds[file])
+    return first_folders((ledger.sources[file].session, ledger.cwds[file]) for file in by_rank)
+
+
+def first_folders(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Of sessions with folders, the first folder of each."""
+    found: dict[str, str] = {}
+    for session, folder in named:
+        found.setdefault(session, folder)
     return found
 
 

@@ -32,6 +32,9 @@ _IN_THREADS = frozenset(
 )
 
 
+_KEPT_TEXT = 2000  # characters: as much as a call tells of its error
+
+
 class FileFold:
     """What is known of one log. `thread` is whose work it holds: `main`, or a subagent's id."""
 
@@ -51,7 +54,7 @@ class FileFold:
     def add(self, events: Iterable[Event]) -> None:
         """Takes events in, as they stand in the log."""
         for event in events:
-            if not self._with_text and isinstance(event, (ModelReplied, ToolReturned)):
+            if not self._with_text and isinstance(event, (ModelReplied, ToolCalled, ToolReturned)):
                 _forget_text(event)
             if event.at is not None:
                 self.first_at = event.at if self.first_at is None else min(self.first_at, event.at)
@@ -120,8 +123,13 @@ class FileFold:
         )
 
 
-def _forget_text(event: ModelReplied | ToolReturned) -> None:
-    """Keeps of a big text what a verdict may still need."""
+def _forget_text(event: ModelReplied | ToolCalled | ToolReturned) -> None:
+    """Keeps of big texts what a verdict may still need, and nothing of the line that they stood in."""
+    if isinstance(event, ToolCalled):
+        event.input = event.input.copy()
+        return
     if isinstance(event, ModelReplied):
         event.thinking = ""
-    event.text = event.text[:500]
+    else:
+        event.report = event.report.copy()
+    event.text = event.text[:_KEPT_TEXT]

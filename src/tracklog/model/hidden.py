@@ -16,6 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from operator import add, sub
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -63,7 +64,7 @@ def hidden_in(
         _, totals = told.totals[session]
         hidden[session] = list(_beyond(told, session, totals, inherited))
         if is_what_if:
-            hidden[session] = [_repriced(one, cost) for one in hidden[session]]
+            hidden[session] = [repriced(one, cost) for one in hidden[session]]
         if totals.cost_pico_usd is not None:
             others = sum(one.cost_pico_usd or 0 for one in inherited) + told.copied_pico_usd[session]
             statements[session] = Statement(max(totals.cost_pico_usd - others, 0), told.n_own[session])
@@ -94,7 +95,7 @@ class _Told:
         self.copied_pico_usd: dict[str, int] = defaultdict(int)
         self._cost = cost
         files = [n for n, source in enumerate(ledger.sources) if source.session in self.totals]
-        self._ends = self._first_behind(sight for _, sight in ledger.rows_in(files))
+        self._ends = self._first_behind(sight for _, sight in ledger.rows_in(ledger.totals))
         for number, sight in ledger.rows_in(files):
             self._see(number, sight)
 
@@ -207,10 +208,17 @@ def _beyond(told: _Told, session: str, totals: Totals, inherited: list[Hidden]) 
         )
 
 
-def _repriced(hidden: Hidden, cost: Cost) -> Hidden:
+def repriced(hidden: Hidden, cost: Cost) -> Hidden:
+    """The same at other prices."""
     return msgspec.structs.replace(
         hidden, cost_pico_usd=cost(hidden.model, hidden.tokens, moment_ms(hidden.at))
     )
+
+
+def hidden_rank(hidden: Hidden) -> tuple[object, ...]:
+    """The order in which hidden spending is listed: it depends on nothing but itself."""
+    tokens = msgspec.structs.astuple(hidden.tokens)
+    return hidden.session, hidden.what, hidden.model or "", hidden.at or "", tokens
 
 
 def plain(model: str | None) -> str:
@@ -224,8 +232,8 @@ def _figures(tokens: Tokens) -> _Figures:
 
 
 def _plus(one: _Figures, other: _Figures) -> _Figures:
-    return tuple(a + b for a, b in zip(one, other, strict=True))
+    return tuple(map(add, one, other))
 
 
 def _minus(one: _Figures, other: _Figures) -> _Figures:
-    return tuple(a - b for a, b in zip(one, other, strict=True))
+    return tuple(map(sub, one, other))

@@ -85,7 +85,8 @@ class Sight(NamedTuple):
         )
 
 
-_ROW = struct.Struct("<iqiqiiiiiiiii?qiq???ii?")
+ROW_FORMAT = "<iqiqiiiiiiiii?qiq???ii?"  # a character for each field of a sight
+_ROW = struct.Struct(ROW_FORMAT)
 pack = _ROW.pack
 
 
@@ -259,12 +260,16 @@ class Ledger:
         """The same as plain tuples, in the order of the fields of a sight: twice as fast."""
         return _ROW.iter_unpack(self._rows)
 
+    def sight(self, row: int) -> Sight:
+        """One request."""
+        return Sight._make(_ROW.unpack_from(self._rows, row * _ROW.size))
+
     def rows_in(self, files: Iterable[int]) -> Iterator[tuple[int, Sight]]:
         """The requests of some files with their numbers, and perhaps others: all that stand in more than one file."""
         runs = (self._runs[file] for file in files if file in self._runs)
         alone = (number for first, n in runs for number in range(first, first + n))
         for number in sorted({*alone, *self._scattered, *self.elsewhere}):
-            yield number, Sight._make(_ROW.unpack_from(self._rows, number * _ROW.size))
+            yield number, self.sight(number)
 
     def keys(self) -> Iterable[bytes]:
         """Their keys, in the same order."""
@@ -288,14 +293,15 @@ class Ledger:
 
     def heirs_of(self, row: int) -> list[str]:
         """The sessions that hold copies of a request of another's."""
-        files = self.elsewhere.get(row, ())
+        files = self.elsewhere.get(row)
+        if not files:
+            return []
         sessions = sorted({self.sources[file].session for file in files})
         return sessions if len(sessions) > 1 else []
 
     def give(self, row: int, session: str) -> None:
         """Makes a request another session's that holds it."""
-        at = row * _ROW.size
-        sight = Sight._make(_ROW.unpack_from(self._rows, at))
+        at, sight = row * _ROW.size, self.sight(row)
         if self.session_of(sight) == session:
             return
         theirs = [file for file in self.elsewhere[row] if self.sources[file].session == session]

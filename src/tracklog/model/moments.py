@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 
 NO_TIME = -1
+_DAY_MS = 86_400_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _parse = datetime.fromisoformat
 _END = 253_370_764_800_000  # the year 9999: what follows must still have a name
 
@@ -12,12 +14,12 @@ def moment_ms(text: str | None) -> int:
     if not text:
         return NO_TIME
     try:
-        moment = _parse(text)
-        if text[-1] != "Z" and moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        ms = int(moment.timestamp() * 1000 + 0.5)
+        since = _parse(text) - _EPOCH
+    except TypeError:  # it names no zone
+        since = _parse(text).replace(tzinfo=UTC) - _EPOCH
     except (ValueError, OverflowError):
         return NO_TIME
+    ms = since.days * _DAY_MS + since.seconds * 1000 + (since.microseconds + 500) // 1000
     return ms if 0 <= ms < _END else NO_TIME
 
 

@@ -132,6 +132,17 @@ class Prices:
         dated = self._dated.get((model, terms)) or self._remembered(model, terms)
         return any(one.hours is not None for one in dated)
 
+    def borders(self, model: str | None, terms: Terms = STANDARD) -> list[int]:
+        """The sizes of prompts above which a request costs something else, now or at another time."""
+        if model is None:
+            return []
+        steps = [one.rates for one in self._dated.get((model, terms)) or self._remembered(model, terms)]
+        found: set[int] = set()
+        while steps:
+            found |= {step.above for step in steps if step.above is not None}
+            steps = [step.higher for step in steps if step.higher is not None]
+        return sorted(found)
+
     def most_output(self, model: str | None) -> int:
         """The longest output of the model; of one that is not known, the longest of all that are."""
         limit = self._limit(model) if model is not None else None

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta, tzinfo
 from tracklog.model.blocks import block_starts
 from tracklog.model.books import Books, Wanted, terms_of
 from tracklog.model.events import Place
-from tracklog.model.hidden import hidden_in
+from tracklog.model.hidden import hidden_in, hidden_rank
 from tracklog.model.ledger import Ledger, Sight
 from tracklog.model.ledger_values import Beside, Certainty, Entry, Group, Report
 from tracklog.model.moments import NO_TIME, moment_text
@@ -55,6 +55,7 @@ def report(
         sums.note_statements(statements)
     rows, total = sums.rows()
     hidden = [one for one in (*beyond, *sums.compactions) if books.is_hidden_wanted(one)]
+    hidden.sort(key=hidden_rank)
     uncertain = (
         [entry for entry in entries(ledger, books) if entry.certainty != "final"] if with_uncertain else []
     )
@@ -72,7 +73,7 @@ def report(
 def _keys_by(ledger: Ledger, group: Group, zone: tzinfo, books: Books) -> Keys:
     """What a request is called in a group."""
     if group in ("daily", "weekly", "monthly"):
-        return _by_time(zone, group)
+        return by_time(zone, group)
     if group == "blocks":
         return _by_block(ledger)
 
@@ -96,7 +97,8 @@ def _keys_by(ledger: Ledger, group: Group, zone: tzinfo, books: Books) -> Keys:
     return Keys(by[group], is_by_model=group == "model")
 
 
-def _by_time(zone: tzinfo, group: Group) -> Keys:
+def by_time(zone: tzinfo, group: Group) -> Keys:
+    """The days, weeks or months of a zone."""
     form = {"daily": "%Y-%m-%d", "weekly": "%G-W%V", "monthly": "%Y-%m"}[group]
     first, behind, name = 0, 0, NO_DAY  # the day that was asked for last: rows come a file at a time
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tracklog.model.context_window import PromptRates, Spent
 from tracklog.model.ledger import Ledger
-from tracklog.model.ledger_values import Entry, Row
+from tracklog.model.ledger_values import Entry, Report, Row
 from tracklog.model.moments import NO_TIME, moment_ms
 from tracklog.model.prices import Prices, Rates, cost_pico_usd
 from tracklog.model.report import all_entries, report
@@ -65,7 +65,11 @@ def sum_of(costs: Iterable[RequestCost]) -> Sum:
 
 def sums_by_session(ledger: Ledger, prices: Prices) -> dict[str, Sum]:
     """What each session's own requests come to."""
-    made = report(ledger, prices, "session", zone=UTC)
+    return sums_in(report(ledger, prices, "session", zone=UTC))
+
+
+def sums_in(made: Report) -> dict[str, Sum]:
+    """The same, from a report by session."""
     hiding = {one.session for one in made.hidden}
     return {row.key: _sum(row, has_hidden=row.key in hiding) for row in made.rows}
 

@@ -193,8 +193,10 @@ def _join_stated(
 def _workflow_call(strand: Strand, calls: Mapping[CallId, tuple[ThreadId, CallFacts]]) -> CallId | None:
     """The Workflow call whose run's folder the thread's log stands in."""
     runs = {part for path in strand.paths for part in path.split("/") if part.startswith("wf_")}
+    if not runs:
+        return None
     for id, (_, call) in calls.items():
-        if runs and call.called.name == "Workflow":
+        if call.called.name == "Workflow":
             for result in call.results:
                 report = opened(result.report)
                 if isinstance(report, dict) and str(report.get("runId")) in runs:

@@ -11,6 +11,7 @@ from tracklog.records.claude_code import spending
 from tracklog.records.claude_code.spending import Usage
 
 Figures = tuple[int, int, int, int, int, int, int]
+_BITS = LARGEST.bit_length()
 _NOTHING: Figures = (0, 0, 0, 0, 0, 0, 0)
 _BILLED_BESIDE = {"advisor_message": "advisor", "compaction": "compaction"}
 
@@ -33,10 +34,12 @@ def figures_of(usage: Usage | None) -> Figures:
         searches = asked.web_search_requests or 0
     input, read = usage.input_tokens or 0, usage.cache_read_input_tokens or 0
     write = usage.cache_creation_input_tokens or 0
-    said = (input, write, short, long, read, reasoning, searches)
-    if min(said) < 0 or max(said) > LARGEST:
+    if (input | write | short | long | read | reasoning | searches) >> _BITS:  # one is negative, or too large
+        said = (input, write, short, long, read, reasoning, searches)
         input, write, short, long, read, reasoning, searches = map(figure, said)
-    return (input, min(max(write, short + long), LARGEST), short, long, read, reasoning, searches)
+    if short + long > write:
+        write = min(short + long, LARGEST)
+    return (input, write, short, long, read, reasoning, searches)
 
 
 def figure(said: int | None) -> int:
@@ -47,6 +50,15 @@ def figure(said: int | None) -> int:
 def sum_of(said: int | None) -> int:
     """A sum of tokens over many requests; 0 for what is none."""
     return said if said is not None and 0 <= said <= spending.LARGEST_SUM else 0
+
+
+def has_aside(held: Held) -> bool:
+    """Whether it has anything that only few have."""
+    line = held.line
+    if held.tools or line.cost_usd is not None:
+        return True
+    usage = line.message.usage if line.message is not None else None
+    return usage is not None and len(usage.iterations) > 4 and spending.tells_of_others(usage.iterations)
 
 
 def aside_of(held: Held) -> Aside | None:

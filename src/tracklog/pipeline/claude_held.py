@@ -25,16 +25,6 @@ class Held(msgspec.Struct, gc=False):
     has_ended: bool
     tools: set[str] | None = None
 
-    @property
-    def has_aside(self) -> bool:
-        """Whether it has anything that only few have."""
-        line = self.line
-        message = line.message
-        usage = message.usage if message is not None else None
-        return (
-            bool(self.tools) or line.cost_usd is not None or (usage is not None and len(usage.iterations) > 4)
-        )
-
 
 IsBetter = Callable[[Answer, int, bool, Held], bool]
 
@@ -64,6 +54,11 @@ IS_BETTER: dict[CountRule, IsBetter] = {
     "fingerprint": _is_first,
 }
 _USUAL = len("2026-11-15T23:11:23.969Z")
+
+
+def is_usual(time: str | None) -> bool:
+    """Whether a time is written as clients do: such texts compare as their times do."""
+    return time is not None and len(time) == _USUAL and time[-1] == "Z"
 
 
 def is_before(one: str | None, other: str | None) -> bool:

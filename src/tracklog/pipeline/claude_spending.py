@@ -12,25 +12,24 @@ from __future__ import annotations
 
 import msgspec
 
-from tracklog.model.ledger import Block, Loose, Source, pack
+from tracklog.model.ledger import LARGEST, Block, Loose, Source, pack
 from tracklog.model.ledger_values import CountRule
 from tracklog.model.moments import NO_TIME, moment_ms
 from tracklog.pipeline.awaiting import awaited_in
-from tracklog.pipeline.claude_figures import aside_of, figures_of, output_of, tools_of
-from tracklog.pipeline.claude_held import IS_BETTER, Held, is_before, is_earlier
+from tracklog.pipeline.claude_figures import aside_of, figures_of, has_aside, output_of, tools_of
+from tracklog.pipeline.claude_held import IS_BETTER, Held, is_earlier, is_usual
 from tracklog.pipeline.client_totals import LOOKED_AT, RunningTotals, last_time_in
 from tracklog.pipeline.gateway_ids import marks_of, split
 from tracklog.records import claude_code
 from tracklog.records.claude_code import spending
-from tracklog.records.claude_code.spending import Answer, ProgressLine, Usage
-from tracklog.sources.files import NotReadable, chunks
+from tracklog.records.claude_code.spending import Answer, Message, ProgressLine, Usage
+from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in
 from tracklog.sources.found import LogFile
-from tracklog.sources.hits import Hit, LinesWith
+from tracklog.sources.hits import LinesWith
 from tracklog.sources.lines import Line
 
 CHUNK = 1 << 19  # what fits into a processor's own memory is searched fastest
 _USUAL_WORDS = frozenset({None, "standard", "global", "not_available"})
-_OPENS, _CLOSES = b"{}"  # a newline between them never stands inside one value
 _BROKE_OFF = b"mid-response"
 _CUT_OFF = b"Your response above was cut off mid-stream"
 
@@ -54,19 +53,28 @@ _broken = msgspec.json.Decoder(_Broken)
 
 
 def scan(
-    number: int, source: Source, file: LogFile, *, rule: CountRule, with_tools: bool, is_newest: bool = True
+    number: int,
+    source: Source,
+    file: LogFile,
+    *,
+    rule: CountRule,
+    with_tools: bool,
+    is_newest: bool = True,
+    buffer: memoryview | None = None,
 ) -> Block:
     """All that a file says of requests. Of a damaged one, what could be read, and why not more.
 
-    Of several files of one thread only the newest is asked what it waits for.
+    Of several files of one thread only the newest is asked what it waits for. Whoever scans many gives a buffer.
     """
+    buffer = buffer_of(CHUNK) if buffer is None else buffer
     reading = _Reading(number, source, rule, with_tools=with_tools)
-    hits = LinesWith(chunks(file, size=CHUNK), spending.NEEDLE, spending.TOTALS_NEEDLE, _CUT_OFF)
+    hits = LinesWith(chunks_in(buffer, file), spending.NEEDLE, spending.TOTALS_NEEDLE, _CUT_OFF)
     problem = None
     try:
         for batch in hits.batches():
-            for offset, raw in reading.see_all(batch):
-                reading.totals.see(offset, raw, end=_time_before(hits, file, offset))
+            for offset, raw in batch:
+                if not reading.see(offset, raw):
+                    reading.totals.see(offset, raw, end=_time_before(hits, file, offset))
     except NotReadable as error:
         problem = error.why
     block = reading.block(file)
@@ -82,7 +90,7 @@ def _time_before(hits: LinesWith, file: LogFile, offset: int) -> int:
     """The last time that stands before a place."""
     start = max(offset - LOOKED_AT, 0)
     if start >= hits.chunk_from:
-        return last_time_in(hits.chunk[start - hits.chunk_from : offset - hits.chunk_from])
+        return last_time_in(bytes(hits.chunk[start - hits.chunk_from : offset - hits.chunk_from]))
     return last_time_in(next(chunks(file, start, size=offset - start), b"")) if offset else NO_TIME
 
 
@@ -106,68 +114,11 @@ class _Reading:
         self._is_better = IS_BETTER[rule]
         self._is_beside = not source.is_main
         self._is_plain = rule == "ours" and not with_tools
-        # Of the last message, where lines that repeat it need no closer look:
+        # Of the last message, where a line that goes on with it needs no closer look:
         self._last_id: str | None = None
-        decoder = spending.TOOL_ANSWERS if with_tools else spending.ANSWERS
-        self._decode, self._decode_all = decoder.decode, decoder.decode_lines
-
-    def see_all(self, batch: list[Hit]) -> list[Hit]:
-        """Takes in the lines of a chunk; returns those that hold the client's totals."""
-        fit = [raw for _, raw in batch if raw[0] == _OPENS and raw[-1] == _CLOSES]
-        try:
-            lines = self._decode_all(b"\n".join(fit)) if len(fit) == len(batch) else []
-        except spending.REFUSALS:
-            lines = []
-        if len(lines) != len(batch):  # one of them is odd: each by itself
-            return [hit for hit in batch if not self.see(*hit)]
-        return self._see_decoded(batch, lines)
-
-    def _see_decoded(self, batch: list[Hit], lines: list[Answer]) -> list[Hit]:
-        """Half of all lines are the next part of the last message, with the same figures: these need no closer look."""
-        totals: list[Hit] = []
-        last, last_line, last_id = self.last, self.last_line, self._last_id
-        last_model = _model_of(last_line)
-        for (offset, raw), line in zip(batch, lines, strict=True):
-            if line.type == "assistant":
-                message = line.message
-                if message is None:
-                    continue
-                usage = message.usage
-                if (
-                    message.id == last_id
-                    and last is not None
-                    and usage is not None
-                    and usage.output_tokens == last.output >= 0
-                    and last.line is last_line
-                    and last.first.timestamp is not None
-                    and not line.is_sidechain
-                    and line.agent_id == last_line.agent_id
-                    and message.model == last_model
-                    and not is_before(line.timestamp, last_line.timestamp)
-                ):
-                    last.line = last_line = line
-                    last.offset = offset
-                    last.has_ended = last.has_ended or message.stop_reason is not None
-                else:
-                    self.last_line = last_line
-                    self._see_answer(offset, raw, line)
-                    last, last_line, last_id = self.last, self.last_line, self._last_id
-                    last_model = _model_of(last_line)
-            elif line.type == "progress":
-                self._see_progress(offset, raw)
-            elif line.type == "cost-state":
-                totals.append((offset, raw))
-            elif line.type == "user":
-                self.last_line = last_line
-                self._see_words_of_the_client(raw)
-        self.last_line = last_line
-        ends = [
-            offset + len(raw) + 1
-            for (offset, raw), line in zip(batch, lines, strict=True)
-            if line.type == "assistant"
-        ]
-        self.last_end = ends[-1] if ends else self.last_end
-        return totals
+        self._last_model: str | None = None
+        self._last_time = ""
+        self._decode = (spending.TOOL_ANSWERS if with_tools else spending.ANSWERS).decode
 
     def see(self, offset: int, raw: bytes) -> bool:
         """Takes in a line that may hold an answer; says whether it holds no totals."""
@@ -178,7 +129,13 @@ class _Reading:
             return True
         if line.type == "assistant":
             self.last_end = offset + len(raw) + 1
-            if line.message is not None:
+            message = line.message
+            if message is None:
+                return True
+            if message.id == self._last_id is not None:
+                if not self._goes_on(offset, line, message):
+                    self._see_answer(offset, raw, line)
+            elif not self._begins(offset, line, message):
                 self._see_answer(offset, raw, line)
         elif line.type == "progress":
             self._see_progress(offset, raw)
@@ -186,11 +143,52 @@ class _Reading:
             self._see_words_of_the_client(raw)
         return line.type != "cost-state"
 
+    def _goes_on(self, offset: int, line: Answer, message: Message) -> bool:
+        """Whether a line is the next part of the last message, with the same figures or more: then it is taken in.
+
+        Nearly half of all lines are; `_take` would do the same with them, only later.
+        """
+        last, usage, time = self.last, message.usage, line.timestamp
+        if last is None or usage is None or time is None or last.line is not self.last_line:
+            return False
+        output = usage.output_tokens
+        if output is None or not 0 <= last.output <= output <= LARGEST or message.model != self._last_model:
+            return False
+        if not is_usual(time) or time < self._last_time or (self.source.is_main and is_of_another(line)):
+            return False
+        last.line = self.last_line = line
+        last.offset = offset
+        last.output = output
+        last.has_ended = last.has_ended or message.stop_reason is not None
+        self._last_time = time
+        return True
+
+    def _begins(self, offset: int, line: Answer, message: Message) -> bool:
+        """Whether a line begins a message, and nothing is odd about it: then it is taken in."""
+        usage, time, id = message.usage, line.timestamp, message.id
+        if not self._is_plain or usage is None or time is None or id is None or id in self._held:
+            return False
+        output = usage.output_tokens
+        if output is None or not 0 <= output <= LARGEST or message.model == spending.SYNTHETIC:
+            return False
+        if self.cwd is None or not is_usual(time) or not spending.is_unique(id):
+            return False
+        if self.source.is_main and is_of_another(line):
+            return False
+        has_ended = message.stop_reason is not None
+        self.last = Held(line, offset, output, False, line, offset, False, "", has_ended)
+        self._held[id] = self.last
+        self.last_line, self.last_from = line, offset
+        self._last_id, self._last_model, self._last_time = id, message.model, time
+        return True
+
     def _see_progress(self, offset: int, raw: bytes) -> None:
         try:
-            self._see_told(offset, spending.decode_progress(raw))
+            line = spending.decode_progress(raw)
         except spending.REFUSALS:
             self._see_oddity(offset, raw)
+            return
+        self._see_told(offset, line)
 
     def _see_oddity(self, offset: int, raw: bytes) -> None:
         """A line that does not fit, or that is torn: read again with more patience."""
@@ -214,18 +212,16 @@ class _Reading:
             return
         if self.cwd is None:
             self.cwd = _cwd_in(raw)
-        thread = self._thread_in_main(line) if self.source.is_main else ""
+        thread = _thread_in_main(line) if self.source.is_main else ""
         held = self._take(offset, line, thread, is_told=False)
         if not thread:
             if held is not self.last:
                 self.last, self.last_from = held, offset
-                is_known = self._is_plain and message.id in self._held
-                self._last_id = message.id if is_known else ""
             self.last_line = line
-
-    def _thread_in_main(self, line: Answer) -> str:
-        """Early clients wrote subagents' lines between those of the main thread."""
-        return line.agent_id or ("sidechain" if line.is_sidechain else "")
+            self._last_id = None
+            if self._is_plain and message.id in self._held and is_usual(line.timestamp):
+                self._last_id, self._last_model = message.id, message.model
+                self._last_time = line.timestamp or ""
 
     def _see_told(self, offset: int, line: ProgressLine) -> None:
         answer = line.data.message if line.data is not None else None
@@ -235,6 +231,7 @@ class _Reading:
             return
         answer.entrypoint, answer.forked_from = line.entrypoint, line.forked_from
         answer.timestamp = answer.timestamp or line.timestamp
+        self._last_id = None  # it may be of the last message
         self._take(offset, answer, line.data.agent_id or line.parent_tool_use_id or "", is_told=True)
 
     def _see_words_of_the_client(self, raw: bytes) -> None:
@@ -345,18 +342,26 @@ class _Reading:
             Loose(id, sorted(marks_of(together)), self._row(one), aside_of(one))
             for id, together, one in split(self._loose, file)
         ]
-        asides = (
-            (number, aside_of(held)) for number, held in enumerate(self._held.values()) if held.has_aside
-        )
+        helds = self._held.values()
+        asides = ((number, aside_of(held)) for number, held in enumerate(helds) if has_aside(held))
         return Block(
             file=self.number,
             cwd=self.cwd,
             keys=[key.encode(errors="replace") for key in self._held],
-            rows=b"".join([self._row(held) for held in self._held.values()]),
+            rows=b"".join([self._row(held) for held in helds]),
             asides={number: aside for number, aside in asides if aside is not None},
             loose=loose,
             names=self.names,
         )
+
+
+def is_of_another(line: Answer) -> bool:
+    """Early clients wrote subagents' lines between those of the main thread."""
+    return bool(line.agent_id or line.is_sidechain)
+
+
+def _thread_in_main(line: Answer) -> str:
+    return line.agent_id or ("sidechain" if line.is_sidechain else "")
 
 
 def _cwd_in(raw: bytes) -> str | None:

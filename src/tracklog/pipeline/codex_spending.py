@@ -11,7 +11,6 @@ Rules of this room
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +23,7 @@ from tracklog.pipeline.awaiting import Waiting
 from tracklog.records.codex import spending
 from tracklog.records.codex.spending import Payload, SpendingLine, Usage
 from tracklog.records.json_text import is_json
-from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in
 from tracklog.sources.found import LogFile
 from tracklog.sources.hits import LinesWith
 from tracklog.sources.lines import cut
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from tracklog.model.lineage import Own
 
 _CHUNK = 1 << 18
+_BITS = LARGEST.bit_length()
 _NOWHERE: tuple[int, RequestId, Event] = (-1, RequestId(""), Event(place=Place("", 0)))
 _ITEM = b'"response_item"'
 
@@ -47,19 +47,25 @@ def scan(
     family: str | None = None,
     with_tools: bool = False,
     is_newest: bool = True,
+    buffer: memoryview | None = None,
 ) -> Block:
     """All that a file says of requests. Of a damaged one, what could be read, and why not more.
 
     Of several files of one thread only the newest is asked what it waits for. `family` is a name for all sessions that
-    may hold copies of one another.
+    may hold copies of one another. Whoever scans many gives a buffer.
     """
+    buffer = buffer_of(_CHUNK) if buffer is None else buffer
     reading = _Reading(number, source, rule, family or source.session)
-    hits = LinesWith(chunks(file, size=_CHUNK), spending.NEEDLE, *spending.CONTEXT_NEEDLES)
+    hits = LinesWith(chunks_in(buffer, file), spending.NEEDLE, *spending.CONTEXT_NEEDLES)
     problem = None
     try:
-        found = _with_copies(file, own) if own is not None and own.runs else ((*hit, False) for hit in hits)
-        for offset, raw, is_copy in found:
-            reading.see(offset, raw, is_copy=is_copy)
+        if own is not None and own.runs:
+            for offset, raw, is_copy in _with_copies(file, own):
+                reading.see(offset, raw, is_copy=is_copy)
+        else:
+            for batch in hits.batches():
+                for offset, raw in batch:
+                    reading.see(offset, raw)
         if rule == "ours" and is_newest:
             _look_behind(reading, hits, file, own)
         if with_tools:
@@ -98,9 +104,9 @@ class _Reading:
         self._line_end = 0
         self._total: Usage | None = None
         self._is_recorded = False  # a record of a response stands since the last count
-        self._alike: Counter[str] = Counter()
+        self._alike: dict[str, int] = {}  # how often a step came
 
-    def see(self, offset: int, raw: bytes, *, is_copy: bool) -> None:
+    def see(self, offset: int, raw: bytes, *, is_copy: bool = False) -> None:
         """Takes in a line that may have figures, or tell of who uses them."""
         self._line_end = offset + len(raw) + 1
         for line in _read(raw):
@@ -152,8 +158,8 @@ class _Reading:
             return
         if not is_copy and not is_recorded:
             pair = f"{self._of_turn()}:{_text(total)}:{_text(last)}"
-            self._alike[pair] += 1
-            key = f"{pair}:{self._alike[pair]}"
+            n = self._alike[pair] = self._alike.get(pair, 0) + 1
+            key = f"{pair}:{n}"
             self._add(key, offset, self._row(offset, line.timestamp, used, info.model or self.model))
 
     def _add(self, key: str, offset: int, row: bytes) -> None:
@@ -187,14 +193,12 @@ class _Reading:
         self.awaited = Awaited(offset, moment_ms(event.at), self._name(self.model))
 
     def _row(self, offset: int, at: str | None, usage: Usage | None, model: str | None) -> bytes:
-        moment = moment_ms(at)
-        return pack(
-            *(NO_USAGE if usage is None else _figure(usage.output_tokens), moment, self.number, offset),
-            *figures_of(usage),
-            *(self._name(model), 0, False),
-            *(moment, self.number, offset, False, False, not self.source.is_main),
-            *(0, self._name(self.entrypoint), True),
-        )
+        moment, number = moment_ms(at), self.number
+        output = NO_USAGE if usage is None else _figure(usage.output_tokens)
+        on = (self._name(model), 0, False)
+        first = (moment, number, offset, False, False, not self.source.is_main)
+        way_in = self._name(self.entrypoint)
+        return pack(output, moment, number, offset, *figures_of(usage), *on, *first, 0, way_in, True)
 
     def _name(self, text: str | None) -> int:
         return self.names.setdefault(text or "", len(self.names))
@@ -217,10 +221,21 @@ def figures_of(usage: Usage | None) -> tuple[int, ...]:
     """Input, cache writes (all, 5 minutes, 1 hour), cache reads, reasoning, searches."""
     if usage is None:
         return (0, 0, 0, 0, 0, 0, 0)
-    read, write = _figure(usage.cached_input_tokens), _figure(usage.cache_write_input_tokens)
-    uncached = max(_figure(usage.input_tokens) - read - write, 0)
-    reasoning = min(_figure(usage.reasoning_output_tokens), _figure(usage.output_tokens))
-    return (uncached, write, 0, 0, read, reasoning, 0)
+    input, output = usage.input_tokens or 0, usage.output_tokens or 0
+    read, write = usage.cached_input_tokens or 0, usage.cache_write_input_tokens or 0
+    reasoning = usage.reasoning_output_tokens or 0
+    if (input | output | read | write | reasoning) >> _BITS:  # one is negative, or too large
+        input, output, read, write, reasoning = map(_figure, (input, output, read, write, reasoning))
+    uncached = input - read - write
+    return (
+        uncached if uncached > 0 else 0,
+        write,
+        0,
+        0,
+        read,
+        reasoning if reasoning < output else output,
+        0,
+    )
 
 
 def _figure(said: int | None) -> int:

@@ -64,6 +64,21 @@ def families(everything: Iterable[SessionFiles]) -> dict[Name, Kinship]:
     return {name: kin[top_of(name)] for name in known if top_of(name) in kin}
 
 
+def kin_keys(session: SessionFiles) -> list[tuple[str, bytes]]:
+    """By which a session finds its family, and is found: what it begins with, what its head holds, whom it names."""
+    keys = [("names", name.encode("utf-8", "replace")) for name in session.sources]
+    if session.agent != "claude":
+        return keys
+    glance = _glance(session)
+    keys += [("names", name.encode("utf-8", "replace")) for name in glance.named if name != session.id]
+    keys += [("begins", key) for key in glance.ids]
+    return keys + [("holds", key) for key in _ids_at_the_head(glance)]
+
+
+def _ids_at_the_head(glance: _Glance) -> set[bytes]:
+    return {key for pattern in _IDS for key in pattern.findall(glance.head)}
+
+
 def _links(sessions: Collection[SessionFiles]) -> Iterator[tuple[Name, Name]]:
     """Sessions and those that they have to do with, who may not be there."""
     for session in sessions:
@@ -82,7 +97,7 @@ def _links_by_heads(glances: Iterable[_Glance]) -> Iterator[tuple[str, str]]:
         id = glance.session.id
         yield from ((id, name) for name in glance.named)
         yield from ((id, begins.setdefault(key, id)) for key in glance.ids)
-        held.append((id, {key for pattern in _IDS for key in pattern.findall(glance.head)}))
+        held.append((id, _ids_at_the_head(glance)))
     for id, keys in held:
         yield from ((id, begins[key]) for key in keys if key in begins)
 

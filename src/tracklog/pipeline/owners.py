@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tracklog.model.ids import SessionId
 from tracklog.model.ledger import Ledger
+from tracklog.model.ownership import give_to_eldest, shared_rows
 from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.sessions import SessionFiles
 
@@ -19,17 +20,17 @@ LARGEST_FAMILY = 200
 
 def settle_owners(ledger: Ledger, sessions: Sequence[SessionFiles]) -> None:
     """Gives each request that stands in several sessions to the one that the others descend from."""
-    shared = {row: frozenset(ledger.heirs_of(row)) for row in ledger.elsewhere}
-    shared = {row: holders for row, holders in shared.items() if holders}
+    give_to_eldest(ledger, parents_in(ledger, sessions))
+
+
+def parents_in(ledger: Ledger, sessions: Sequence[SessionFiles]) -> dict[str, str]:
+    """Of the sessions that share requests, from whom each descends."""
     known = {session.id: session for session in sessions}
     parents: dict[str, str] = {}
-    for family in _families(set(shared.values())):
+    for family in _families(set(shared_rows(ledger).values())):
         if len(family) <= LARGEST_FAMILY:
             parents |= _parents([known[id] for id in sorted(family) if id in known])
-    for row, holders in shared.items():
-        oldest = [id for id in sorted(holders) if not _descends(id, holders, parents)]
-        if len(oldest) == 1:
-            ledger.give(row, oldest[0])
+    return parents
 
 
 def _families(groups: Iterable[frozenset[str]]) -> Iterator[set[str]]:
@@ -62,14 +63,3 @@ def _parents(sessions: list[SessionFiles]) -> dict[str, str]:
             if source is not None and source != session.id:
                 parents.setdefault(session.id, source)
     return parents
-
-
-def _descends(id: str, holders: frozenset[str], parents: dict[str, str]) -> bool:
-    """Whether one of the holders is an ancestor."""
-    seen = {id}
-    while (parent := parents.get(id)) is not None and parent not in seen:
-        if parent in holders:
-            return True
-        seen.add(parent)
-        id = parent
-    return False

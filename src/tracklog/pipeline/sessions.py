@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +37,7 @@ _ORDER = {
 }
 MAIN_KINDS = frozenset({FileKind.TRANSCRIPT, FileKind.DOCUMENT})
 _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
+HeadOf = Callable[[LogFile], Head]
 _AGENT_FILE = re.compile(r"agent-(.+?)(?:\.meta)?\.jsonl?(?:\.zst)?")
 
 
@@ -60,11 +61,13 @@ class SessionFiles(NamedTuple):
         return max((file.mtime_ns for file in self.files if file.kind in _THREADS), default=0)
 
 
-def group(found: Iterable[LogFile | Skipped]) -> list[SessionFiles]:
-    """The sessions to which the files belong, the newest first."""
+def group(found: Iterable[LogFile | Skipped], *, head_of: HeadOf = head_of) -> list[SessionFiles]:
+    """The sessions to which the files belong, the newest first. `head_of` may know heads that were read before."""
     known = [_with_agent(file) for file in found if isinstance(file, LogFile) and file.kind in _ORDER]
-    claude = _claude_sessions([file for file in known if file.agent == "claude"])
-    codex = _codex_sessions([file for file in known if file.agent == "codex" and file.kind in MAIN_KINDS])
+    claude = _claude_sessions([file for file in known if file.agent == "claude"], head_of)
+    codex = _codex_sessions(
+        [file for file in known if file.agent == "codex" and file.kind in MAIN_KINDS], head_of
+    )
     return sorted([*claude, *codex], key=lambda session: (-session.changed_ns, session.id))
 
 
@@ -75,13 +78,17 @@ def _with_agent(file: LogFile) -> LogFile:
     return identified(file)
 
 
-def _claude_sessions(files: list[LogFile]) -> Iterator[SessionFiles]:
+def _claude_sessions(files: list[LogFile], head_of: HeadOf) -> Iterator[SessionFiles]:
     transcripts = {
         (file.path.parent, file.session) for file in files if file.kind in MAIN_KINDS and file.size
     }
-    settled = [_with_session(file, transcripts) for file in files if file.session or file.kind in _THREADS]
-    by_place = _sessions_by_place(settled)
-    settled += [_beside(file, by_place) for file in files if not file.session and file.kind not in _THREADS]
+    settled = [
+        _with_session(file, transcripts, head_of) for file in files if file.session or file.kind in _THREADS
+    ]
+    nameless = [file for file in files if not file.session and file.kind not in _THREADS]
+    if nameless:
+        by_place = _sessions_by_place(settled)
+        settled += [_beside(file, by_place) for file in nameless]
     members: dict[str, list[LogFile]] = defaultdict(list)
     for file in settled:
         if file.session:
@@ -94,7 +101,7 @@ def _claude_sessions(files: list[LogFile]) -> Iterator[SessionFiles]:
             yield SessionFiles(ours[0].session or "", "claude", tuple(ours))
 
 
-def _with_session(file: LogFile, transcripts: set[tuple[Path, str | None]]) -> LogFile:
+def _with_session(file: LogFile, transcripts: set[tuple[Path, str | None]], head_of: HeadOf) -> LogFile:
     """A subagent of 2.0.x at a resume first names a session that never comes to be: one with a transcript counts."""
     if file.session:
         return file
@@ -120,7 +127,7 @@ def _stem(path: Path) -> Path:
     return path.with_name(path.name.partition(".")[0])
 
 
-def _codex_sessions(files: list[LogFile]) -> Iterator[SessionFiles]:
+def _codex_sessions(files: list[LogFile], head_of: HeadOf) -> Iterator[SessionFiles]:
     heads = [(file, head_of(file)) for file in _each_once(files)]
     heads = with_reviewed([(file, head) for file, head in heads if head.session or file.session])
     threads = {(head.session or file.session or "").lower(): head for file, head in heads}
@@ -176,7 +183,7 @@ def _each_once(files: list[LogFile]) -> Iterator[LogFile]:
 
 
 def _length(file: LogFile) -> int:
-    if file.path.suffix != ".zst":
+    if file.stored is not None or file.path.suffix != ".zst":
         return file.size
     try:
         return sum(map(len, chunks(file)))

@@ -14,17 +14,20 @@ import select
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import msgspec
+from stringzilla import find
 
 from tracklog.model.ids import MAIN, SessionId
 from tracklog.model.ledger import Block, Ledger, Source
 from tracklog.model.ledger_values import CountRule
+from tracklog.model.stored_blocks import SCAN
 from tracklog.pipeline import claude_spending, codex_spending
 from tracklog.pipeline.collecting import no_collecting
 from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, thread_of
-from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.files import NotReadable, buffer_of, chunks_in
 from tracklog.sources.found import FileKind, LogFile
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ _HEAD = 1 << 17  # a first line holds the whole instructions
 _OF_COPIES = re.compile(
     rb'"forked_from_id"\s*:\s*"|"history_base"\s*:\s*\{|"subagent_history_start_ordinal"\s*:\s*\d'
 )
+_WORDS_OF_COPIES = (b'"forked_from_id"', b'"history_base"', b'"subagent_history_start_ordinal"')
+_META = b'"session_meta"'
 _NUMBER = struct.Struct("<i")
 _LENGTH = struct.Struct("<q")
 _encode = msgspec.msgpack.Encoder().encode
@@ -55,10 +60,10 @@ def spent_in(
 
     Without tools and owners it is faster; a request of a fork may then count for the wrong one of two sessions.
     """
-    work = _Work(sessions, rule, with_tools=with_tools)
+    work = Work(sessions, rule, with_tools=with_tools)
     ledger = Ledger([source for source, _ in work.files], rule)
     with no_collecting():
-        for block in _blocks(work, on_bytes):
+        for block in blocks_of(work, on_bytes):
             ledger.take(block)
     ledger.settle()
     if ledger.elsewhere and (with_owners or ledger.totals):
@@ -68,20 +73,15 @@ def spent_in(
     return ledger
 
 
-class _Work:
+class Work:
     """The files to be read, and how."""
 
     def __init__(self, sessions: Sequence[SessionFiles], rule: CountRule, *, with_tools: bool) -> None:
-        named = [
-            (_source(file, session), file)
-            for session in sessions
-            for file in session.files
-            if file.kind in _READ and file.size
-        ]
-        self.files: list[tuple[Source, LogFile]] = sorted(named, key=lambda one: one[0].path)
+        self.files = sources_of(sessions)
         self.size = sum(file.size for _, file in self.files)
         self._rule: CountRule = rule
         self._with_tools = with_tools
+        self._buffer = buffer_of(claude_spending.CHUNK)
         self._own, self._families = _histories(sessions)
         self._newest: dict[tuple[str, str], int] = {}  # of the files of one thread, the longest
         for number in sorted(range(len(self.files)), key=lambda number: self.files[number][1].size):
@@ -103,10 +103,37 @@ class _Work:
                 family=family,
                 with_tools=self._with_tools,
                 is_newest=is_newest,
+                buffer=self._buffer,
             )
         return claude_spending.scan(
-            number, source, file, rule=self._rule, with_tools=self._with_tools, is_newest=is_newest
+            number,
+            source,
+            file,
+            rule=self._rule,
+            with_tools=self._with_tools,
+            is_newest=is_newest,
+            buffer=self._buffer,
         )
+
+    def inputs(self, number: int) -> bytes:
+        """A mark of all that `read` knows beside the bytes of a file: where it differs, a block must be made anew."""
+        source, _ = self.files[number]
+        is_newest = self._newest[source.session, source.thread] == number
+        own = self._own.get(source.path)
+        copies = own.inherited if own is not None else []
+        known = (SCAN, source[1:], is_newest, self._families.get(source.session), copies)
+        return blake2b(repr(known).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def sources_of(sessions: Sequence[SessionFiles]) -> list[tuple[Source, LogFile]]:
+    """The logs in which requests stand, in the order of their paths, and whose work each holds."""
+    named = [
+        (_source(file, session), file)
+        for session in sessions
+        for file in session.files
+        if file.kind in _READ and file.size
+    ]
+    return sorted(named, key=lambda one: one[0].path)
 
 
 def _source(file: LogFile, session: SessionFiles) -> Source:
@@ -122,7 +149,8 @@ def _histories(sessions: Sequence[SessionFiles]) -> tuple[dict[str, Own], dict[s
     Claude Code's logs tell by ids alone.
     """
     rollouts = [session for session in sessions if session.agent == "codex"]
-    heirs = [session for session in rollouts if any(map(_may_hold_copies, session.files))]
+    buffer = buffer_of(_HEAD)
+    heirs = [session for session in rollouts if any(_may_hold_copies(file, buffer) for file in session.files)]
     if not heirs:
         return {}, {}
     from tracklog.pipeline.descent import Kinship  # all readers come with it
@@ -137,16 +165,21 @@ def _histories(sessions: Sequence[SessionFiles]) -> tuple[dict[str, Own], dict[s
     return own, names
 
 
-def _may_hold_copies(file: LogFile) -> bool:
+def _may_hold_copies(file: LogFile, buffer: memoryview) -> bool:
     """Whether the beginning of a rollout speaks of another thread's history."""
     try:
-        head = next(chunks(file, size=_HEAD), b"")
+        head = next(chunks_in(buffer, file), b"")
     except NotReadable:
         return False
-    return head.count(b'"session_meta"') > 1 or _OF_COPIES.search(head) is not None
+    first = find(head, _META)
+    if first >= 0 and find(head, _META, first + 1) >= 0:
+        return True
+    places = [place for word in _WORDS_OF_COPIES if (place := find(head, word)) >= 0]
+    return bool(places) and _OF_COPIES.search(head, min(places)) is not None
 
 
-def _blocks(work: _Work, on_bytes: OnBytes | None) -> Iterator[Block]:
+def blocks_of(work: Work, on_bytes: OnBytes | None) -> Iterator[Block]:
+    """What each of the files tells, in whatever order."""
     if work.size < _WORTH_TWO or (os.cpu_count() or 1) < 2 or not hasattr(os, "fork"):
         for number in range(len(work.files)):
             yield _told(work, number, on_bytes)
@@ -154,18 +187,18 @@ def _blocks(work: _Work, on_bytes: OnBytes | None) -> Iterator[Block]:
     yield from _shared(work, on_bytes)
 
 
-def _told(work: _Work, number: int, on_bytes: OnBytes | None) -> Block:
+def _told(work: Work, number: int, on_bytes: OnBytes | None) -> Block:
     block = work.read(number)
     _tell(work, number, on_bytes)
     return block
 
 
-def _tell(work: _Work, number: int, on_bytes: OnBytes | None) -> None:
+def _tell(work: Work, number: int, on_bytes: OnBytes | None) -> None:
     if on_bytes is not None:
         on_bytes(work.files[number][1].size)
 
 
-def _shared(work: _Work, on_bytes: OnBytes | None) -> Iterator[Block]:
+def _shared(work: Work, on_bytes: OnBytes | None) -> Iterator[Block]:
     done: set[int] = set()
     with closing(_Pile(work)) as pile, closing(_Reader(work, pile)) as other:
         is_left = True
@@ -192,7 +225,7 @@ class _Pile:
 
     _MOST = 1000  # batches: their numbers fit into the smallest pipe
 
-    def __init__(self, work: _Work) -> None:
+    def __init__(self, work: Work) -> None:
         by_size = sorted(range(len(work.files)), key=lambda number: -work.files[number][1].size)
         least = max(work.size // self._MOST, 1)
         self._batches: list[list[int]] = [[]]
@@ -220,7 +253,7 @@ class _Pile:
 class _Reader:
     """A second process that takes from the pile and sends what it found."""
 
-    def __init__(self, work: _Work, pile: _Pile) -> None:
+    def __init__(self, work: Work, pile: _Pile) -> None:
         self._receiving, sending = os.pipe()
         self._held = bytearray()
         self._pid = os.fork()
@@ -255,7 +288,7 @@ class _Reader:
         os.waitpid(self._pid, 0)
 
 
-def _read_and_send(work: _Work, pile: _Pile, sending: int) -> None:
+def _read_and_send(work: Work, pile: _Pile, sending: int) -> None:
     """The life of the second process. It ends here whatever happens: what it did not send is read by the first."""
     status = 1
     try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -33,7 +34,9 @@ from tracklog.sources.found import FileKind, LogFile, Skipped
 from tracklog.sources.places import find_all, find_at
 
 OnBytes = Callable[[int], None]
-_FOLDED = MAIN_KINDS | {FileKind.SUBAGENT, FileKind.META, FileKind.JOURNAL}
+Told = Iterator[tuple[bytes, list[Event]]]  # of each piece of a log: its bytes, and what it tells
+Tell = Callable[[LogFile], Told]
+FOLDED = MAIN_KINDS | {FileKind.SUBAGENT, FileKind.META, FileKind.JOURNAL}
 
 
 class Translator(Protocol):
@@ -64,13 +67,14 @@ def read_session(
     now: datetime | None = None,
     on_bytes: OnBytes | None = None,
     with_text: bool = True,
+    tell: Tell | None = None,
 ) -> Session:
     """The session that some files tell; `kin` are it and those that may share history with it.
 
-    Without text, words and results are kept only as far as verdicts need them.
+    Without text, words and results are kept only as far as verdicts need them. `tell` reads a log in the caller's way.
     """
     with no_collecting():
-        folds = list(folds_of(session, on_bytes=on_bytes, with_text=with_text))
+        folds = list(folds_of(session, tell or partial(told_by, on_bytes=on_bytes), with_text=with_text))
     kin = kin or Kinship([session])
     shares = len(kin.sessions) > 1 or any(HistoryInherited in fold.facts for fold in folds)
     return assemble(
@@ -83,27 +87,33 @@ def read_session(
     )
 
 
-def folds_of(
-    session: SessionFiles, *, on_bytes: OnBytes | None = None, with_text: bool = True
-) -> Iterator[FileFold]:
+def folds_of(session: SessionFiles, tell: Tell, *, with_text: bool = True) -> Iterator[FileFold]:
     """The folds of a session's files, the main thread's first."""
     mains = session.mains
-    yield _main_fold(session, mains, on_bytes, with_text=with_text)
+    yield _main_fold(session, mains, tell, with_text=with_text)
     for file in session.files:
-        if file not in mains and file.kind in _FOLDED and file.agent is not None:
+        if file not in mains and file.kind in FOLDED and file.agent is not None:
             fold = FileFold(str(file.path), thread_of(file), with_text=with_text)
-            for events in events_of(file, on_bytes):
+            for _, events in tell(file):
                 fold.add(events)
             yield fold
 
 
-def events_of(file: LogFile, on_bytes: OnBytes | None = None) -> Iterator[list[Event]]:
+def events_of(file: LogFile) -> Iterator[list[Event]]:
     """What each piece of a log tells, in order."""
-    return (events for _, events in _told_by(file, on_bytes))
+    return (events for _, events in told_by(file))
 
 
-def _told_by(file: LogFile, on_bytes: OnBytes | None) -> Iterator[tuple[bytes, list[Event]]]:
-    translator: Translator = (claude_code if file.agent == "claude" else codex).Translator(str(file.path))
+def translator_of(file: LogFile) -> Translator:
+    """The translator for the agent that wrote a log."""
+    return (
+        claude_code.Translator(str(file.path)) if file.agent == "claude" else codex.Translator(str(file.path))
+    )
+
+
+def told_by(file: LogFile, on_bytes: OnBytes | None = None) -> Told:
+    """What each piece of a log tells, with its bytes; of a damaged one what could be read, and then that it is so."""
+    translator = translator_of(file)
     line = 0
     try:
         for piece in pieces_of(file):
@@ -112,26 +122,26 @@ def _told_by(file: LogFile, on_bytes: OnBytes | None) -> Iterator[tuple[bytes, l
                 on_bytes(piece.length)
             yield piece.raw, translator.translate(piece)
     except NotReadable as error:
-        place = Place(str(file.path), line + 1)
-        yield b"", [StrangeSeen(place=place, kind="not readable", problem=error.why)]
+        yield b"", [not_readable(file, line + 1, error.why)]
 
 
-def _main_fold(
-    session: SessionFiles, mains: list[LogFile], on_bytes: OnBytes | None, *, with_text: bool
-) -> FileFold:
+def not_readable(file: LogFile, line: int, why: str) -> Event:
+    """That a log, or the rest of it, cannot be read."""
+    return StrangeSeen(place=Place(str(file.path), line), kind="not readable", problem=why)
+
+
+def _main_fold(session: SessionFiles, mains: list[LogFile], tell: Tell, *, with_text: bool) -> FileFold:
     if len(mains) > 1:
-        return _in_one(session, mains, on_bytes, with_text=with_text)
+        return _in_one(session, mains, tell, with_text=with_text)
     fold = FileFold(str(mains[0].path) if mains else "", MAIN, with_text=with_text)
-    for events in events_of(mains[0], on_bytes) if mains else ():
+    for _, events in tell(mains[0]) if mains else ():
         fold.add(events)
     return fold
 
 
-def _in_one(
-    session: SessionFiles, mains: list[LogFile], on_bytes: OnBytes | None, *, with_text: bool
-) -> FileFold:
+def _in_one(session: SessionFiles, mains: list[LogFile], tell: Tell, *, with_text: bool) -> FileFold:
     """Several logs of one thread in one fold, the oldest first; a record that was there before is left out."""
-    told = [(file, list(_told_by(file, on_bytes))) for file in mains]
+    told = [(file, list(tell(file))) for file in mains]
     told.sort(key=lambda one: (_span([event for _, events in one[1] for event in events]), str(one[0].path)))
     fold = FileFold(str(told[0][0].path), MAIN, with_text=with_text)
     fold.paths = [str(file.path) for file, _ in told]

@@ -3,12 +3,16 @@
 Two hashes are taken in one pass: of the contents as they come from the disk, and of the lines that the cutter made of
 them, newlines and counted NUL bytes included. What was kept by reference is fetched by its reference. The pieces of a
 line must stand on their own bytes, one behind the other, with nothing but white space between them.
+
+Where there is an archive, each log in it must begin as its source does, and what has no source any more must come out
+of it whole.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -19,8 +23,11 @@ from tracklog.records.json_text import BOM, WHITE
 from tracklog.sources.files import NotReadable, chunks, stored_chunks
 from tracklog.sources.found import LogFile, Skipped
 from tracklog.sources.lines import Line
+from tracklog.store.archive import contents
+from tracklog.store.archive_rows import ArchivedLog
 
 _BLOCK = 1 << 20
+_SMALL_BLOCK = 1 << 17  # as the archive gives its bytes
 
 
 class Hash(Protocol):
@@ -43,6 +50,20 @@ class Proof(msgspec.Struct):
     broken: int = 0
     recovered: int = 0
     identical: bool = False
+    archived: bool | None = (
+        None  # whether the archive holds the same; None: it holds nothing of it, or not yet
+    )
+
+
+class ArchiveProof(msgspec.Struct):
+    """What the check of the archive found."""
+
+    logs: int = 0  # that it holds something of
+    identical: int = 0  # the same bytes stand at their source
+    only_here: int = 0  # whole in the archive, and no longer at their source
+    outdated: int = 0  # rewritten at their source since they were indexed
+    not_archived: int = 0  # at their source alone
+    damaged: list[Skipped] = []  # the archive cannot give them back, or gives back something else
 
 
 def verify(file: LogFile, *, tell: Callable[[int], None] | None = None) -> Proof | Skipped:
@@ -54,6 +75,69 @@ def verify(file: LogFile, *, tell: Callable[[int], None] | None = None) -> Proof
         return _prove(file, tell or _tell_nobody)
     except NotReadable as refusal:
         return Skipped(refusal.path, refusal.why)
+
+
+class ArchiveCheck:
+    """Compares the logs of the archive with their sources, one after the other."""
+
+    def __init__(self, folder: Path, logs: Iterable[ArchivedLog]) -> None:
+        self._folder = folder
+        self._here: dict[str, ArchivedLog] = {}
+        self._elsewhere: list[ArchivedLog] = []
+        self.proof = ArchiveProof()
+        for log in logs:
+            if log.is_only_here:
+                self._elsewhere.append(log)
+            else:
+                self._here[log.path] = log
+
+    def compare(self, file: LogFile, *, stamp: Sequence[int]) -> bool | None:
+        """Whether the archive holds what stands at the source; `stamp` is size, times and inode as indexed."""
+        log = self._here.pop(str(file.path), None)
+        if log is None:
+            self.proof.not_archived += 1
+            return None
+        self.proof.logs += 1
+        try:
+            is_same = _begins_with(chunks(file, size=_SMALL_BLOCK), contents(self._folder, log.archived))
+        except NotReadable as error:
+            self.proof.damaged.append(Skipped(file.path, error.why))
+            return False
+        if is_same:
+            self.proof.identical += 1
+        elif [*stamp] != [file.size, file.mtime_ns, file.ctime_ns, file.inode]:
+            self.proof.outdated += 1
+            return None
+        else:
+            self.proof.damaged.append(Skipped(file.path, "the archive holds other bytes than the log"))
+        return is_same
+
+    def rest(self) -> ArchiveProof:
+        """Reads what only the archive has: each frame carries the checksum of its contents."""
+        for log in self._elsewhere:
+            self.proof.logs += 1
+            try:
+                for _ in contents(self._folder, log.archived):
+                    pass
+                self.proof.only_here += 1
+            except NotReadable as error:
+                self.proof.damaged.append(Skipped(Path(log.path), error.why))
+        return self.proof
+
+
+def _begins_with(source: Iterator[bytes], ours: Iterator[bytes]) -> bool:
+    """Whether the one holds all of the other at its beginning: a log may have grown since."""
+    held = b""
+    for piece in ours:
+        while len(held) < len(piece):
+            more = next(source, b"")
+            if not more:
+                return False
+            held += more
+        if not held.startswith(piece):
+            return False
+        held = held[len(piece) :]
+    return True
 
 
 def _prove(file: LogFile, tell: Callable[[int], None]) -> Proof:

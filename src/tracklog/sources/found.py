@@ -41,6 +41,8 @@ class LogFile(NamedTuple):
     mtime_ns: int
     device: int
     inode: int
+    ctime_ns: int = 0
+    stored: Path | None = None  # where its bytes are, if they no longer stand at its path
 
 
 class Skipped(NamedTuple):

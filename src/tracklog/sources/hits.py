@@ -4,18 +4,19 @@ Rules of this room
   1. The lines are those that `lines.cut` gives, with the same offsets; longer ones than it keeps are left out, and so
      are those behind a run of NUL bytes that is as long.
   2. Memory is bounded by a chunk and the longest line that is kept.
-  3. Lines come in batches, one for each chunk: whoever takes them can decode a batch at once.
+  3. Lines come in batches, one for each chunk. They are copies: a source may fill the same buffer again and again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stringzilla import find
+from stringzilla import find, rfind
 
 from tracklog.sources.lines import KEPT_BYTES
 
 Hit = tuple[int, bytes]  # offset, and the line
+Chunk = bytes | memoryview
 _NEVER = 1 << 62
 
 
@@ -26,10 +27,10 @@ class LinesWith:
     of them, or None if that is more than the last chunk, and `behind_from` is where it begins.
     """
 
-    def __init__(self, source: Iterable[bytes], *needles: bytes) -> None:
+    def __init__(self, source: Iterable[Chunk], *needles: bytes) -> None:
         self._source = source
         self._needles = needles
-        self.chunk = b""
+        self.chunk: Chunk = b""
         self.chunk_from = 0
         self.behind_from = 0
         self.behind: bytes | None = b""
@@ -40,21 +41,22 @@ class LinesWith:
 
     def batches(self) -> Iterator[list[Hit]]:
         """The lines of one chunk after the other; the first of a batch may have begun in the chunk before."""
-        position, chunk = 0, b""
+        position = 0
+        chunk: Chunk = b""
         open_line = _OpenLine()
         for chunk in self._source:
             batch: list[Hit] = []
             start = 0
             if open_line.is_begun:
-                start = chunk.find(b"\n") + 1
-                open_line.hold(chunk[: start - 1] if start else chunk)
+                start = find(chunk, b"\n") + 1
+                open_line.hold(bytes(chunk[: start - 1] if start else chunk))
                 if start and (raw := open_line.close()) is not None and self._is_hit(raw):
                     batch.append((position + start - 1 - len(raw), raw))
             if start or not open_line.is_begun:
-                end = chunk.rfind(b"\n") + 1
+                end = rfind(chunk, b"\n") + 1
                 batch += self._hits(chunk, start, end, position)
                 if end < len(chunk):
-                    open_line.hold(chunk[end:])
+                    open_line.hold(bytes(chunk[end:]))
             self.chunk, self.chunk_from = chunk, position
             position += len(chunk)
             if batch:
@@ -64,33 +66,39 @@ class LinesWith:
             self.behind_from = position
             yield [(position - len(raw), raw)]
         behind = position - self.behind_from
-        self.behind = chunk[len(chunk) - behind :] if behind <= len(chunk) else None
+        self.behind = bytes(chunk[len(chunk) - behind :]) if behind <= len(chunk) else None
 
     def _is_hit(self, raw: bytes) -> bool:
         return any(find(raw, needle) >= 0 for needle in self._needles)
 
-    def _hits(self, chunk: bytes, start: int, end: int, position: int) -> list[Hit]:
+    def _hits(self, chunk: Chunk, start: int, end: int, position: int) -> list[Hit]:
         """The lines with a needle that begin and end in the chunk."""
         needle, *others = self._needles
-        rare = _next_of(others, chunk, start, end) if others else _NEVER
+        view = memoryview(chunk)
+        nexts = {
+            one: _next_of(one, chunk, start, end) for one in others
+        }  # the next place of each that is rare
+        rare = min(nexts.values(), default=_NEVER)
         hit = find(chunk, needle, start, end)
         hits: list[Hit] = []
         while hit >= 0 or rare < _NEVER:
             first = rare if hit < 0 or rare < hit else hit
-            line_start = chunk.rfind(b"\n", start, first) + 1 or start
-            line_end = chunk.find(b"\n", first, end)
-            hits.append((position + line_start, chunk[line_start:line_end]))
+            line_start = rfind(chunk, b"\n", start, first) + 1 or start
+            line_end = find(chunk, b"\n", first, end)
+            hits.append((position + line_start, view[line_start:line_end].tobytes()))
             start = line_end + 1
             if 0 <= hit < start:
                 hit = find(chunk, needle, start, end)
             if rare < start:
-                rare = _next_of(others, chunk, start, end)
+                passed = [one for one, place in nexts.items() if place < start]
+                nexts |= {one: _next_of(one, chunk, start, end) for one in passed}
+                rare = min(nexts.values())
         return hits
 
 
-def _next_of(needles: Iterable[bytes], chunk: bytes, start: int, end: int) -> int:
-    found = (find(chunk, needle, start, end) for needle in needles)
-    return min((one for one in found if one >= 0), default=_NEVER)
+def _next_of(needle: bytes, chunk: Chunk, start: int, end: int) -> int:
+    place: int = find(chunk, needle, start, end)
+    return place if place >= 0 else _NEVER
 
 
 class _OpenLine:

@@ -82,6 +82,11 @@ class Cutter:
         """The offset of the line that is not complete yet: where to go on reading later."""
         return self._offset
 
+    @property
+    def n_cut(self) -> int:
+        """How many lines of the file, from its first, are behind us."""
+        return self._number - 1
+
     def _hold(self, part: bytes) -> None:
         if not self._held and not self._dropped:
             rest = part.lstrip(b"\0")

@@ -6,6 +6,7 @@ Rules of this room
   2. Whatever cannot be listed becomes a Skipped with its reason; the rest is still found.
   3. The order is that of the names, so two runs over the same tree give the same answer.
   4. One stat per file, taken while its folder is open: the path is not walked a second time.
+  5. Who wants to know later whether a listing still holds notes the folders and their times (`noted_folders`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +23,19 @@ from tracklog.sources.found import Agent, FileKind, LogFile, Skipped
 from tracklog.sources.reasons import IMPOSSIBLE_NAME, SYMBOLIC_LINK, why_failed, why_not_regular
 
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NOT_THERE = -1
+_noted: ContextVar[dict[str, int] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noted_folders() -> Iterator[dict[str, int]]:
+    """Notes the time of the last change of each folder that is listed meanwhile; -1 for one that is not there."""
+    folders: dict[str, int] = {}
+    token = _noted.set(folders)
+    try:
+        yield folders
+    finally:
+        _noted.reset(token)
 
 
 @dataclass(slots=True)
@@ -36,7 +52,10 @@ class Listing:
 def list_folder(folder: Path, *, may_be_link: bool = False) -> Listing:
     """The folder's contents, sorted; a folder that cannot be listed is itself the skipped one."""
     listing = Listing()
+    noted = _noted.get()
     try:
+        if noted is not None:
+            noted[str(folder)] = _NOT_THERE
         _read_folder(folder, 0 if may_be_link else os.O_NOFOLLOW, listing)
     except OSError as error:
         listing.skipped.append(Skipped(folder, why_failed(error)))
@@ -75,7 +94,16 @@ def log_file(
 ) -> LogFile:
     """The file with what its listing said of it."""
     return LogFile(
-        agent, kind, path, root, session, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
+        agent,
+        kind,
+        path,
+        root,
+        session,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_dev,
+        status.st_ino,
+        status.st_ctime_ns,
     )
 
 
@@ -93,6 +121,9 @@ def stat_regular(path: Path) -> os.stat_result | Skipped:
 def _read_folder(folder: Path, extra_flags: int, listing: Listing) -> None:
     descriptor = os.open(folder, _OPEN_FOLDER | extra_flags)
     try:
+        noted = _noted.get()
+        if noted is not None:  # before its names are read: what comes meanwhile changes the time
+            noted[str(folder)] = os.fstat(descriptor).st_mtime_ns
         with os.scandir(descriptor) as entries:
             for entry in entries:
                 _note(entry, folder, listing)

@@ -27,13 +27,28 @@ class Damaged(Exception):  # noqa: N818 - a state of the file; it never leaves t
     """The stream ends early or makes no sense from here on."""
 
 
-def decompressed_blocks(stream: io.FileIO) -> Iterator[bytes]:
-    """The contents of all frames, one block at a time; raises Damaged after the last good one."""
+def decompressed_frames(stream: io.FileIO) -> Iterator[bytes]:
+    """The contents of all frames, each as a whole and only if its checksum fits; for frames that are known to be small."""
+    held: list[bytes] = []
+    for block in decompressed_blocks(stream, marks_ends=True):
+        held.append(block)
+        if not block:
+            yield b"".join(held)
+            held.clear()
+
+
+def decompressed_blocks(stream: io.FileIO, *, marks_ends: bool = False) -> Iterator[bytes]:
+    """The contents of all frames, one block at a time; raises Damaged after the last good one.
+
+    Asked to, it gives an empty block where a frame has ended well.
+    """
     source: BinaryIO = io.BufferedReader(stream, 1 << 18)
     decompressor = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
     while magic := source.read(_MAGIC_SIZE):
         if magic == zstandard.FRAME_HEADER:
             yield from _blocks_of_frame(source, decompressor)
+            if marks_ends:
+                yield b""
         elif _is_skippable(magic):
             _skip_frame(source)
         else:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,80 @@ def test_a_healthy_home_gives_checks_coverage_and_nothing_unknown(tmp_path: Path
         ("skipped", "ok", "nothing", ""),
         ("versions claude", "ok", "newest seen 2.1.100, of 1 version", ""),
         ("versions codex", "ok", "newest seen 0.98.0, of 1 version", ""),
+        ("deletion", "ok", "nothing within 7 days: Claude Code keeps sessions for 30 days", ""),
+        ("index", "ok", "not made yet: every answer is read from the logs", ""),
         ("sqlite", "ok", f"{sqlite3.sqlite_version} with full-text search", ""),
         ("tracklog home", "ok", "~/.local/share/tracklog is not there yet", ""),
     ]
+
+
+def check_of(answer: Answer, name: str) -> tuple[str, str, str]:
+    (check,) = (check for check in answer.json["checks"] if check["name"] == name)
+    return check["state"], check["evidence"], check["advice"]
+
+
+def test_sessions_that_claude_code_deletes_soon_are_a_warning_until_the_archive_has_them(
+    tmp_path: Path,
+) -> None:
+    both_agents(tmp_path)
+    at = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    os.utime(transcript_in(tmp_path), (at.timestamp(), at.timestamp()))
+    told = "Claude Code deletes 1 session within 7 days, the next at its start after 2026-02-01 03:04"
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    assert check_of(answer, "deletion") == ("warn", told, "tracklog index keeps copies of them")
+    assert tracklog("index", home=tmp_path).code == 0
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    assert check_of(answer, "deletion") == ("ok", f"{told}; the archive has them all", "")
+
+
+def test_a_period_that_no_client_takes_is_a_warning(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    write(tmp_path / ".claude/settings.json", b'{"cleanupPeriodDays": 0}')
+    state, evidence, _ = check_of(tracklog("doctor", "--json", home=tmp_path), "deletion")
+    assert (state, evidence.partition(":")[0]) == ("warn", "cleanupPeriodDays in ~/.claude/settings.json")
+
+
+def test_codex_and_plain_folders_lose_nothing_by_themselves(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    codex = tracklog("doctor", "--json", "--agent", "codex", home=tmp_path)
+    assert check_of(codex, "deletion") == ("ok", "Codex deletes no sessions by itself", "")
+    plain = write(tmp_path / "logs/one.jsonl", user_line()).parent
+    folder = tracklog("doctor", "--json", "--root", plain, home=tmp_path)
+    assert check_of(folder, "deletion") == ("ok", "no agent deletes logs there", "")
+
+
+def test_the_index_and_the_archive_are_looked_at(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    state, evidence, _ = check_of(answer, "index")
+    assert (state, evidence.partition(", ")[2]) == ("ok", "sound, nothing to be read")
+    state, evidence, _ = check_of(answer, "archive")
+    assert (state, evidence.partition(" in ")[0], evidence.rpartition("; ")[2]) == (
+        "ok",
+        "2 logs",
+        "0 only here",
+    )
+    write(transcript_in(tmp_path), user_line() * 2)
+    _, evidence, _ = check_of(tracklog("doctor", "--json", home=tmp_path), "index")
+    assert evidence.endswith("sound; 1 log to be read at the next answer")
+    rollout_in(tmp_path).unlink()
+    tracklog("index", home=tmp_path)
+    for path in (tmp_path / ".local/share/tracklog/archive/logs/codex").rglob("*.zst"):
+        path.unlink()
+    missing = check_of(tracklog("doctor", "--json", home=tmp_path), "archive")
+    assert missing[:2] == ("warn", "1 file missing, 1 of them stood nowhere else")
+
+
+def test_a_damaged_index_fails_and_the_advice_makes_it_anew(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    index = tmp_path / ".local/share/tracklog/index.db"
+    index.write_bytes(b"not a database at all" * 1000)
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    state, _, advice = check_of(answer, "index")
+    assert (answer.code, state) == (1, "fail")
+    assert advice == "tracklog rebuild makes it anew from the logs and the archive"
 
 
 def test_unknown_kinds_unnamed_keys_and_broken_lines_are_named_and_never_change_the_exit_code(

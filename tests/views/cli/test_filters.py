@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tracklog.model.ids import MAIN, SessionId
+from tracklog.model.projects import project_of
 from tracklog.model.session import Session, Thread
-from tracklog.views.cli.filters import Filters, moment_meant, project_of
+from tracklog.views.cli.filters import Filters, moment_meant
 
 NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)
 

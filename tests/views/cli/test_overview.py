@@ -29,14 +29,27 @@ def test_bare_tracklog_shows_places_coverage_and_what_to_try_next(tmp_path: Path
         "      all sessions, the newest first\n"
         "  tracklog show @last\n"
         "      the newest conversation, with the fate of every tool call\n"
+        "  tracklog search WORDS\n"
+        "      where it was said, in prompts, answers, inputs and results\n"
+        "  tracklog usage\n"
+        "      what it cost, day by day, and how sure that is\n"
         "  tracklog doctor\n"
         "      health of all logs, and what is unknown in them\n"
         "  tracklog verify\n"
         "      proof that reading loses nothing\n"
         "  tracklog --help\n"
         "      all commands\n"
+        "\n"
+        "Indexed: 2 sessions, 620 bytes; what the agents delete is kept.\n"
     )
-    assert not (tmp_path / ".local").exists()
+    assert (tmp_path / ".local/share/tracklog/index.db").is_file()
+
+
+def test_an_index_that_cannot_be_written_is_said_and_is_no_failure(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    write(tmp_path / "own", b"")
+    answer = tracklog(home=tmp_path, env={"TRACKLOG_HOME": str(tmp_path / "own")})
+    assert (answer.code, answer.out.splitlines()[0], answer.err.count("\n")) == (0, "claude  ~/.claude", 1)
 
 
 def test_where_there_are_no_logs_it_says_so_and_shows_the_same_on_the_sample(tmp_path: Path) -> None:

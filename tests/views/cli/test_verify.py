@@ -17,8 +17,17 @@ from .command import (
     write,
 )
 
+NO_ARCHIVE: dict[str, object] = {
+    "logs": 0,
+    "identical": 0,
+    "only_here": 0,
+    "outdated": 0,
+    "not_archived": 0,
+    "damaged": [],
+}
 
-def proof(path: Path, *, lines: int, **more: int) -> dict[str, object]:
+
+def proof(path: Path, *, lines: int, archived: bool | None = None, **more: int) -> dict[str, object]:
     """What `verify` says of a log that came back whole."""
     stored = path.read_bytes()
     counts = {
@@ -31,7 +40,8 @@ def proof(path: Path, *, lines: int, **more: int) -> dict[str, object]:
         **more,
     }
     digest = hashlib.sha256(stored).hexdigest()
-    return {"path": str(path), "bytes": len(stored), "sha256": digest, **counts, "identical": True}
+    told = {"path": str(path), "bytes": len(stored), "sha256": digest, **counts, "identical": True}
+    return {**told, "archived": archived}
 
 
 def test_all_logs_in_their_usual_places_are_proved(tmp_path: Path) -> None:
@@ -43,6 +53,7 @@ def test_all_logs_in_their_usual_places_are_proved(tmp_path: Path) -> None:
         "identical": True,
         "files": [proof(transcript_in(tmp_path), lines=1), proof(rollout_in(tmp_path), lines=2)],
         "skipped": [],
+        "archive": NO_ARCHIVE,
     }
 
 
@@ -68,6 +79,7 @@ def test_broken_lines_leave_it_identical_and_make_it_exit_1(tmp_path: Path) -> N
         "identical": True,
         "files": [proof(log, lines=2, pieces=3, read=1, broken=2, recovered=1)],
         "skipped": [],
+        "archive": NO_ARCHIVE,
     }
 
 
@@ -115,6 +127,7 @@ def test_a_log_that_may_not_be_read_is_skipped_with_the_reason_and_spoils_it() -
             "identical": False,
             "files": [],
             "skipped": [{"path": "secret.jsonl", "why": "permission denied"}],
+            "archive": NO_ARCHIVE,
         },
     )
     assert hidden == (1, "", "tracklog: cannot read locked/log.jsonl: permission denied\n")
@@ -160,5 +173,79 @@ def test_people_see_the_verdict_the_counts_and_the_files_that_are_not_plain(tmp_
 def test_where_there_are_no_logs_there_is_nothing_to_object_to(tmp_path: Path) -> None:
     answer = tracklog("verify", home=tmp_path)
     assert (answer.code, answer.out.splitlines()[0]) == (0, "No logs found.")
-    empty = {"schema_version": 1, "identical": True, "files": [], "skipped": []}
+    empty = {"schema_version": 1, "identical": True, "files": [], "skipped": [], "archive": NO_ARCHIVE}
     assert tracklog("verify", "--json", home=tmp_path).json == empty
+
+
+def archive_of(home: Path) -> Path:
+    return home / ".local/share/tracklog/archive"
+
+
+def test_the_archive_is_proved_against_the_sources(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    answer = tracklog("verify", "--json", home=tmp_path)
+    assert answer.json["files"] == [
+        proof(transcript_in(tmp_path), lines=1, archived=True),
+        proof(rollout_in(tmp_path), lines=2, archived=True),
+    ]
+    assert answer.json["archive"] == {**NO_ARCHIVE, "logs": 2, "identical": 2}
+    assert "archive: 2 logs the same, 0 only there and whole" in tracklog("verify", home=tmp_path).out
+
+
+def test_what_only_the_archive_has_is_proved_by_its_checksums(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    rollout_in(tmp_path).unlink()
+    answer = tracklog("verify", "--json", home=tmp_path)
+    assert (answer.code, answer.json["archive"]) == (
+        0,
+        {**NO_ARCHIVE, "logs": 2, "identical": 1, "only_here": 1},
+    )
+    transcript_in(tmp_path).unlink()
+    assert "2 only there and whole" in tracklog("verify", home=tmp_path).out
+
+
+def test_a_flipped_bit_in_the_archive_is_found(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    (stored,) = (archive_of(tmp_path) / "logs/codex").rglob("*.zst")
+    damaged = bytearray(stored.read_bytes())
+    damaged[-2] ^= 1  # in the checksum of the last frame
+    stored.write_bytes(damaged)
+    answer = tracklog("verify", "--json", home=tmp_path)
+    assert (answer.code, answer.json["identical"]) == (1, False)
+    assert [(file["identical"], file["archived"]) for file in answer.json["files"]] == [
+        (True, True),
+        (True, False),
+    ]
+    assert [one["path"] for one in answer.json["archive"]["damaged"]] == [str(rollout_in(tmp_path))]
+    rollout_in(tmp_path).unlink()
+    answer = tracklog("verify", "--json", home=tmp_path)
+    assert (answer.code, len(answer.json["archive"]["damaged"])) == (1, 1)
+
+
+def test_a_log_that_was_rewritten_and_not_indexed_yet_is_no_damage(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    write(transcript_in(tmp_path), user_line("something else"))
+    answer = tracklog("verify", "--json", transcript_in(tmp_path), home=tmp_path)
+    assert (answer.code, answer.json["files"][0]["archived"]) == (0, None)
+    assert answer.json["archive"] == {**NO_ARCHIVE, "logs": 1, "outdated": 1}
+
+
+def test_a_log_that_grew_since_is_proved_as_far_as_it_is_archived(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    write(transcript_in(tmp_path), user_line() * 2)
+    answer = tracklog("verify", "--json", transcript_in(tmp_path), home=tmp_path)
+    assert answer.json["files"][0]["archived"] is True
+
+
+def test_of_the_archive_only_what_is_asked_for_is_proved(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    answer = tracklog("verify", "--json", "--agent", "codex", home=tmp_path)
+    assert answer.json["archive"] == {**NO_ARCHIVE, "logs": 1, "identical": 1}
+    answer = tracklog("verify", "--json", "--root", tmp_path / ".claude", home=tmp_path)
+    assert answer.json["archive"] == {**NO_ARCHIVE, "logs": 1, "identical": 1}

@@ -180,11 +180,17 @@ def read_cost_state(raw: bytes) -> CostState | None:
     return state if state.type == "cost-state" else None
 
 
+def tells_of_others(iterations: Raw) -> bool:
+    """Whether the samplings of a request may be billed beside its own figures."""
+    raw = bytes(iterations)
+    return b"advisor" in raw or b"compaction" in raw
+
+
 def iterations_of(usage: Usage) -> list[Iteration]:
     """The samplings of a request that are billed beside its own figures."""
-    raw = bytes(usage.iterations)
-    if b"advisor" not in raw and b"compaction" not in raw:
+    if not tells_of_others(usage.iterations):
         return []
+    raw = bytes(usage.iterations)
     try:
         return _iterations.decode(raw)
     except REFUSALS:

@@ -9,12 +9,13 @@ import click
 
 from tracklog.model.session import Session, Thread
 from tracklog.pipeline.request_costs import Costs
+from tracklog.pipeline.session_values import n_requests
 from tracklog.views.cli.costs import cost_words, costs_of
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import answer, answer_json, count, excerpt, safe, short_id
-from tracklog.views.cli.session_rows import n_requests, thread_row
+from tracklog.views.cli.session_rows import thread_row
 from tracklog.views.cli.stories import Stories
 from tracklog.views.cli.wrapping import cut
 
@@ -44,7 +45,7 @@ def agents(
     tracklog agents @last
     tracklog show @last --thread a27f6c8
     """
-    stories = Stories(roots, agent=agent, filters=filters)
+    stories = Stories(roots, agent=agent, filters=filters, home=home)
     story = stories.named(session)
     costs = costs_of(stories, story, home)
     if as_json:

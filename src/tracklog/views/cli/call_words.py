@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Any
-
 from tracklog.model.session import Call, Verdict
+from tracklog.model.telling import told
 from tracklog.views.cli.printing import count, short
 
 LONGEST = 300  # letters of what a call did, also where there is room for more
@@ -26,37 +23,11 @@ MARKS: dict[Verdict, tuple[str, str]] = {
     "lost": ("?", "yellow"),
     "abandoned": ("?", "yellow"),
 }
-_TELLING = (
-    "command",
-    "cmd",
-    "file_path",
-    "notebook_path",
-    "pattern",
-    "query",
-    "url",
-    "description",
-    "subject",
-    "skill",
-    "path",
-    "questions",
-    "plan",
-    "prompt",
-    "message",
-    "task_id",
-    "taskId",
-    "bash_id",
-    "shell_id",
-    "agent_id",
-    "session_id",
-    "name",
-)
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-_PATCH_SEARCHED = 100_000  # letters of a patch in which files are looked for
 
 
 def what_it_did(call: Call, *, cwd: str | None) -> str:
     """The most telling part of a call's input, safe and on one line."""
-    return short(_told(call.arguments, cwd), LONGEST)
+    return short(told(call.arguments, cwd), LONGEST)
 
 
 def verdict_words(call: Call) -> str:
@@ -102,46 +73,3 @@ def thousands(n: int) -> str:
     if n < 1000:
         return str(n)
     return f"{n / 1000:.1f}k" if n < 999_950 else f"{n / 1_000_000:.1f}M"
-
-
-def _told(given: Any, cwd: str | None) -> str:
-    if isinstance(given, str):
-        return _patched_files(given, cwd) or given.strip()
-    if not isinstance(given, dict):
-        return "" if given is None else _as_json(given)
-    patch = given.get("input") or given.get("patch")
-    if isinstance(patch, str) and (files := _patched_files(patch, cwd)):
-        return files
-    key = next((key for key in _TELLING if given.get(key)), None)
-    if key is None:
-        return _as_json(given) if given else ""
-    told = _as_words(given[key], cwd)
-    where = given.get("path") if key == "pattern" else None
-    return f"{told} in {_below(where, cwd)}" if isinstance(where, str) else told
-
-
-def _as_words(value: Any, cwd: str | None) -> str:
-    if isinstance(value, str):
-        return _below(value.strip(), cwd)
-    if isinstance(value, list) and value:
-        if all(isinstance(one, str) for one in value):
-            return " ".join(value[2:] if value[1:2] in (["-lc"], ["-c"]) else value)
-        if isinstance(value[0], dict) and isinstance(value[0].get("question"), str):
-            return str(value[0]["question"])
-    return _as_json(value)
-
-
-def _patched_files(text: str, cwd: str | None) -> str:
-    return ", ".join(_below(name, cwd) for name in _PATCHED.findall(text[:_PATCH_SEARCHED]))
-
-
-def _below(text: str, cwd: str | None) -> str:
-    """A path inside the working directory needs no more than its end."""
-    return text[len(cwd) + 1 :] if cwd and text.startswith(f"{cwd}/") and len(text) > len(cwd) + 1 else text
-
-
-def _as_json(value: Any) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        return "nested too deep to show"

@@ -14,9 +14,11 @@ import click
 
 from tracklog.errors import UserError
 from tracklog.model.session import Call, Session, Verdict
-from tracklog.views.cli.call_words import MARKS, answers_words, reason_of, verdict_words, what_it_did
+from tracklog.views.cli.call_words import LONGEST, MARKS, answers_words, reason_of, verdict_words, what_it_did
 from tracklog.views.cli.filters import Filters
-from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.indexed import Index, indexed
+from tracklog.views.cli.indexed_stories import CallInSession, IndexedStories, calls_of
+from tracklog.views.cli.options import reading_options, sync_option
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import answer, answer_json_rows, count, safe, short, talk, tilde
 from tracklog.views.cli.session_rows import call_row
@@ -50,14 +52,6 @@ class Wanted(NamedTuple):
         )
 
 
-class Listed(NamedTuple):
-    """A call, and what of its session is needed to show it."""
-
-    call: Call
-    path: str
-    cwd: str | None
-
-
 @click.command
 @click.argument("session", required=False)
 @click.option(
@@ -83,6 +77,7 @@ class Listed(NamedTuple):
     help="The slowest first; with a number only those that took so many milliseconds or more.",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many calls.")
+@sync_option
 @reading_options
 def calls(
     session: str | None,
@@ -90,10 +85,11 @@ def calls(
     verdicts: tuple[str, ...],
     slow: str | None,
     limit: int | None,
+    syncs: bool,
     agent: str | None,
     filters: Filters,
     roots: tuple[Path, ...],
-    home: Path | None,  # noqa: ARG001 (every command takes it)
+    home: Path | None,
     as_json: bool,
 ) -> None:
     """Every tool call, how it ended, and the lines that prove it.
@@ -108,20 +104,75 @@ def calls(
     tracklog calls --tool Bash --slow 10000
     """
     session, slower_than_ms = _slowness(session, slow)
-    stories = Stories(roots, agent=agent, filters=filters)
-    found = _found(stories, session, Wanted(tools, verdicts, slower_than_ms, filters), as_json=as_json)
-    if slow is not None:
-        slowest = heapq.nlargest(limit, found, key=_ms) if limit else sorted(found, key=_ms, reverse=True)
-        found = iter(slowest)
-    found = islice(found, limit)
-    if as_json:
-        answer_json_rows("calls", (call_row(listed.call) for listed in found))
-    elif session is None and not stories.groups:
+    wanted = Wanted(tools, verdicts, slower_than_ms, filters)
+    asked = Asked(wanted, limit, is_slowest_first=slow is not None, as_json=as_json)
+    if session is None:
+        with indexed(roots, home=home, syncs=syncs) as index:
+            if index is not None and _answer_from_index(index, agent, asked):
+                return
+    _answer_from_logs(Stories(roots, agent=agent, filters=filters, home=home), session, asked)
+
+
+class Asked(NamedTuple):
+    """Which calls are asked for, and how they are to be shown."""
+
+    wanted: Wanted
+    limit: int | None
+    is_slowest_first: bool
+    as_json: bool
+
+    def chosen(self, calls: Iterable[CallInSession]) -> Iterator[CallInSession]:
+        """Those of the calls that are wanted, as many as are wanted."""
+        found = (one for one in calls if self.wanted.fits(one.call, one.model))
+        if not self.is_slowest_first:
+            return islice(found, self.limit)
+        slowest = (
+            heapq.nlargest(self.limit, found, key=_ms) if self.limit else sorted(found, key=_ms, reverse=True)
+        )
+        return iter(slowest)
+
+    def show(self, found: Iterable[CallInSession]) -> None:
+        """The answer."""
+        if self.as_json:
+            answer_json_rows("calls", (call_row(one.call) for one in found))
+        else:
+            _show(found, is_in_order=not self.is_slowest_first)
+
+
+def _answer_from_index(index: Index, agent: str | None, asked: Asked) -> bool:
+    """Whether the index could tell; it cannot if it knows nothing of what is meant."""
+    stories = IndexedStories(index, agent=agent, filters=asked.wanted.filters)
+    if stories.is_empty:
+        return False
+    stories.say_what_is_not_readable()
+    found = stories.calls(asked.wanted.verdicts, with_models=asked.wanted.filters.model is not None)
+    needs = _always if asked.as_json else _is_cut
+    asked.show(stories.with_inputs(asked.chosen(found), needs=needs))
+    _say_what_is_missing(stories.n_not_understood)
+    return True
+
+
+def _answer_from_logs(stories: Stories, session: str | None, asked: Asked) -> None:
+    found = asked.chosen(_found(stories, session, as_json=asked.as_json))
+    if session is None and not stories.groups and not asked.as_json:
         stories.show_that_there_is_none()
     else:
-        _show(found, is_in_order=slow is None)
-    if stories.n_not_understood:
-        lines = count(stories.n_not_understood, "line")
+        asked.show(found)
+    _say_what_is_missing(stories.n_not_understood)
+
+
+def _always(_: CallInSession) -> bool:
+    return True
+
+
+def _is_cut(one: CallInSession) -> bool:
+    """Whether what a call did is too long for the index."""
+    return one.found is not None and one.found.did is None
+
+
+def _say_what_is_missing(n_not_understood: int) -> None:
+    if n_not_understood:
+        lines = count(n_not_understood, "line")
         talk(f"tracklog: {lines} not understood, calls there are missing: `tracklog doctor`")
 
 
@@ -147,31 +198,22 @@ def _slowness(session: str | None, slow: str | None) -> tuple[str | None, float 
     return session, ms
 
 
-def _ms(listed: Listed) -> float:
-    return listed.call.took_ms or 0.0
+def _ms(one: CallInSession) -> float:
+    return one.call.took_ms or 0.0
 
 
-def _found(stories: Stories, session: str | None, wanted: Wanted, *, as_json: bool) -> Iterator[Listed]:
+def _found(stories: Stories, session: str | None, *, as_json: bool) -> Iterator[CallInSession]:
+    """The sessions' own calls, and copied ones whose original is gone."""
     if session is not None:
-        return _calls_of(stories.named(session), wanted, stories.ids)
-    draws_as_it_reads = not as_json and sys.stdout.isatty()
-    each = stories.each(shows_progress=not draws_as_it_reads)
+        each: Iterable[Session] = [stories.named(session)]
+    else:
+        draws_as_it_reads = not as_json and sys.stdout.isatty()
+        each = stories.each(shows_progress=not draws_as_it_reads)
     known = stories.ids
-    return (listed for story in each for listed in _calls_of(story, wanted, known))
+    return (one for story in each for one in calls_of(story) if not one.is_listed_elsewhere(known))
 
 
-def _calls_of(story: Session, wanted: Wanted, known: set[str]) -> Iterator[Listed]:
-    """The session's own calls, and copied ones whose original is gone."""
-    models = {request.id: request.model for request in story.requests}
-    path = story.paths[0] if story.paths else ""
-    for call in story.calls:
-        is_listed_elsewhere = call.is_inherited and call.session in known
-        model = models.get(call.request) if call.request else None
-        if not is_listed_elsewhere and wanted.fits(call, model):
-            yield Listed(call, path, story.cwd)
-
-
-def _show(found: Iterable[Listed], *, is_in_order: bool) -> None:
+def _show(found: Iterable[CallInSession], *, is_in_order: bool) -> None:
     """In the order of the logs each file is named once, above its calls; else behind every call."""
     paper = Paper.of_stdout()
     verdicts: Counter[str] = Counter()
@@ -188,7 +230,7 @@ def _show(found: Iterable[Listed], *, is_in_order: bool) -> None:
     answer(_summary(verdicts, n_inferred))
 
 
-def call_lines(listed: Listed, paper: Paper, *, below: str | None) -> Iterator[str]:
+def call_lines(listed: CallInSession, paper: Paper, *, below: str | None) -> Iterator[str]:
     """A call: what it did and how long it took; where the proof stands; and, if it did not end well, why."""
     call = listed.call
     mark, colour = MARKS[call.verdict]
@@ -197,12 +239,18 @@ def call_lines(listed: Listed, paper: Paper, *, below: str | None) -> Iterator[s
     tail = "  ".join(filter(None, [took(call.took_ms), where(call, below, longest=24 if is_wide else 14)]))
     head = f"{verdict:<{_VERDICT_WIDTH}}  {tool:<{_TOOL_WIDTH}}"
     room = None if paper.width is None else max(paper.width - len(head) - len(tail) - 8, _LEAST)
-    what = cut(what_it_did(call, cwd=listed.cwd), room)
+    what = cut(_words(listed), room)
     shown = f"  {paper.painted(mark, fg=colour)} {paper.painted(verdict, fg=colour)}{head[len(verdict) :]}"
     yield f"{shown}  {what}  {paper.painted(tail, dim=True)}".rstrip()
     remarks = " · ".join(dict.fromkeys(filter(None, _remarks(call))))
     if remarks:
         yield paper.painted(cut(f"      {remarks}", paper.width), dim=True)
+
+
+def _words(listed: CallInSession) -> str:
+    if listed.found is not None and listed.found.did is not None:
+        return short(listed.found.did, LONGEST)
+    return what_it_did(listed.call, cwd=listed.cwd)
 
 
 def _remarks(call: Call) -> Iterator[str]:

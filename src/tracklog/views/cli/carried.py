@@ -85,7 +85,7 @@ def carried(
     tracklog carried @last
     tracklog carried 3f2a --limit 5
     """
-    found = _found(Stories(roots, agent=agent, filters=filters), session, home)
+    found = _found(Stories(roots, agent=agent, filters=filters, home=home), session, home)
     most = limit if limit or as_json else _SHOWN
     if as_json:
         answer_json(_document(found, most))

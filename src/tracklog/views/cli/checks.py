@@ -12,15 +12,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from tracklog.pipeline.survey import Strange, Survey
 from tracklog.sources.found import Skipped
+from tracklog.views.cli.check import Check
 from tracklog.views.cli.choosing import Found
 from tracklog.views.cli.coverage import Share, by_agent, versions_of
 from tracklog.views.cli.printing import count, for_the_shell, percent, roots_for_the_shell, size, tilde
+from tracklog.views.cli.store_checks import store_checks
 
 _WELL_READ = 0.999
 _SQLITE_NEEDED = (3, 40)
@@ -37,15 +39,6 @@ _NO_LOGS_THERE = frozenset(
 )
 
 
-class Check(NamedTuple):
-    """One thing that was looked at."""
-
-    name: str
-    state: Literal["ok", "warn", "fail"]
-    evidence: str
-    advice: str = ""
-
-
 def all_checks(found: Found, survey: Survey, *, home: Path, given: Sequence[Path]) -> list[Check]:
     """Every check, in the order in which a person would ask; `given` are the folders to look in instead of homes."""
     roots = roots_for_the_shell(given)
@@ -58,6 +51,7 @@ def all_checks(found: Found, survey: Survey, *, home: Path, given: Sequence[Path
         _unread_files(survey.skipped, roots),
         _left_alone(found.skipped, roots),
         *_versions(survey),
+        *store_checks(found, home, roots=roots, now_ns=time.time_ns()),
         _sqlite(),
         _own_home(home),
     ]

@@ -14,6 +14,7 @@ from tracklog.sources.found import LogFile, Root, Skipped
 from tracklog.sources.places import default_roots, find_all, resolve_session
 from tracklog.sources.reasons import why_failed
 from tracklog.views.cli.ending import NotThere
+from tracklog.views.cli.printing import talk
 
 
 class Found(NamedTuple):
@@ -29,13 +30,48 @@ class Found(NamedTuple):
         return sum(file.size for file in self.files)
 
 
-def find_logs(given: Sequence[Path], *, agent: str | None = None) -> Found:
-    """The files and all logs in the folders that are given, or, if none is, in the homes of the agents."""
+def find_logs(given: Sequence[Path], *, agent: str | None = None, home: Path | None = None) -> Found:
+    """The files and all logs in the folders that are given, or, if none is, in the homes of the agents.
+
+    Told our own home, also those that stood there and are kept in the archive.
+    """
+    kept_in = None if home is None or not (home / "index.db").exists() else home
     for path in given:
-        _refuse_if_out_of_reach(path)
+        if kept_in is None or os.path.lexists(path):
+            refuse_if_out_of_reach(path)
     roots = [root for path in given for root in roots_at(path)] if given else default_roots(os.environ)
     fitting = [root for root in roots if root.agent in (None, agent or root.agent)]
-    return _sorted_out(find_all(fitting), fitting, agent=agent)
+    found = _sorted_out(find_all(fitting), fitting, agent=agent)
+    if kept_in is not None:
+        found.files.extend(file for file in _kept(kept_in, found) if agent in (None, file.agent))
+        for path in given:  # one that is gone is fine as long as something of it is kept
+            if not any(file.path.is_relative_to(path.absolute()) for file in found.files if file.stored):
+                refuse_if_out_of_reach(path)
+    return found
+
+
+def found_at_source(given: Sequence[Path], *, agent: str | None, home: Path | None) -> Found:
+    """The logs that stand at their source. A folder that is gone is fine if the archive has logs of it."""
+    found = find_logs(given, agent=agent, home=tracklog_home(home))
+    return found._replace(files=[file for file in found.files if file.stored is None])
+
+
+def _kept(home: Path, found: Found) -> list[LogFile]:
+    # imported here because most answers need no index
+    from tracklog.pipeline.known_logs import logs_beyond
+    from tracklog.store.database import Damaged, reading
+    from tracklog.store.home import Home
+    from tracklog.store.scope import scope_of
+
+    try:
+        with reading(Home(home)) as database:
+            if database is None:
+                return []
+            scope = scope_of(root.path for root in found.roots)
+            return logs_beyond(database, scope, [file.path for file in found.files])
+    except Damaged as damage:
+        talk(f"tracklog: {damage}")
+        return []
 
 
 def session_named(text: str, found: Found) -> list[LogFile]:
@@ -63,7 +99,8 @@ def tracklog_home(given: Path | None) -> Path:
     return user_data_path("tracklog")
 
 
-def _refuse_if_out_of_reach(path: Path) -> None:
+def refuse_if_out_of_reach(path: Path) -> None:
+    """Says that there is nothing to be found at a path that a person gave, and why."""
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
             os.scandir(path).close()

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from tracklog.model.request_costs import Sum
 from tracklog.model.session import Session
+from tracklog.pipeline.listed import is_about_a_file
 from tracklog.views.cli.conversation import Chosen
 from tracklog.views.cli.costs import cost_words
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import count, excerpt, for_the_shell, safe, short, short_id, tilde
-from tracklog.views.cli.stories import is_about_a_file
 from tracklog.views.cli.times import day_and_time
 from tracklog.views.cli.wrapping import cut, wrapped
 

@@ -12,26 +12,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracklog.model.request_costs import RequestCost, Sum, sum_of, sums_by_session
-from tracklog.model.session import Session
 from tracklog.model.tokens import Tokens
-from tracklog.pipeline.request_costs import Costs
-from tracklog.pipeline.spending import spent_in
 from tracklog.views.cli.own_prices import load_prices
 from tracklog.views.cli.progress import progress
 from tracklog.views.cli.usage_numbers import PICO_IN_MICRO, micro, money
 
 if TYPE_CHECKING:
+    from tracklog.model.session import Session
+    from tracklog.pipeline.request_costs import Costs
     from tracklog.views.cli.session_rows import Row
     from tracklog.views.cli.stories import Stories
 
 
 def costs_of(stories: Stories, session: Session, home: Path | None) -> Costs:
     """What the requests of a session cost that was read."""
+    from tracklog.pipeline.request_costs import Costs  # all readers come with it
+
     return Costs(session, stories.files_of(session), load_prices(home))
 
 
 def add_costs(rows: Sequence[Row], stories: Stories, home: Path | None) -> None:
     """Writes into the rows of sessions what each of them cost."""
+    from tracklog.pipeline.spending import spent_in  # all readers come with it
+
     files = stories.files_of_all({(row["agent"], row["id"]) for row in rows})
     done = 0
 

@@ -9,8 +9,9 @@ import msgspec
 
 from tracklog.pipeline.survey import Strange, Survey
 from tracklog.views.cli import coverage
-from tracklog.views.cli.checks import Check, all_checks
-from tracklog.views.cli.choosing import Found, find_logs, tracklog_home
+from tracklog.views.cli.check import Check
+from tracklog.views.cli.checks import all_checks
+from tracklog.views.cli.choosing import Found, found_at_source, tracklog_home
 from tracklog.views.cli.drawing import Cell, line, painted, paragraphs, table
 from tracklog.views.cli.ending import NOT_FINE
 from tracklog.views.cli.options import shared_options
@@ -49,7 +50,7 @@ def doctor(
     version; every unknown kind and every key without a name in our records, with a place where it stands. What
     stands in the logs never changes the exit code: it is 1 only if a check of tracklog's own home fails.
     """
-    found = find_logs(roots, agent=agent)
+    found = found_at_source(roots, agent=agent, home=home)
     survey = survey_of(found)
     checks = all_checks(found, survey, home=tracklog_home(home), given=roots)
     if as_json:

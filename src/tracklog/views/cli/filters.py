@@ -11,15 +11,29 @@ from __future__ import annotations
 import os
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import click
 
 from tracklog.model.projects import last_part
-from tracklog.model.session import Session
 
 _AGO = re.compile(r"(\d{1,6})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class Described(Protocol):
+    """A session, as far as one must know it to say whether it is meant."""
+
+    @property
+    def started_at(self) -> str | None: ...
+    @property
+    def last_at(self) -> str | None: ...
+    @property
+    def cwd(self) -> str | None: ...
+    @property
+    def cwds(self) -> list[str]: ...
+    @property
+    def models(self) -> list[str]: ...
 
 
 class Filters(NamedTuple):
@@ -35,7 +49,7 @@ class Filters(NamedTuple):
         """Whether anything is asked for."""
         return any(one is not None for one in self)
 
-    def fits(self, session: Session) -> bool:
+    def fits(self, session: Described) -> bool:
         """Whether a session is meant."""
         return (
             self._touches(session)
@@ -55,7 +69,7 @@ class Filters(NamedTuple):
         moment = moment_of(at)
         return moment is not None and not self._is_before(moment) and not self._is_behind(moment)
 
-    def _touches(self, session: Session) -> bool:
+    def _touches(self, session: Described) -> bool:
         if self.since is None and self.until is None:
             return True
         first, last = moment_of(session.started_at), moment_of(session.last_at)
@@ -109,11 +123,6 @@ def moment_of(at: str | None) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def project_of(session: Session) -> str | None:
-    """What a person calls the project: the last part of the folder that the session works in."""
-    return last_part(session.cwd) if session.cwd else None
-
-
 def _is_a_day(text: str) -> bool:
     try:
         date.fromisoformat(text)
@@ -122,7 +131,7 @@ def _is_a_day(text: str) -> bool:
     return True
 
 
-def _cwds(session: Session) -> list[str]:
+def _cwds(session: Described) -> list[str]:
     return [*session.cwds, session.cwd] if session.cwd else session.cwds
 
 

@@ -67,7 +67,7 @@ def final(
     agent: str | None,
     filters: Filters,
     roots: tuple[Path, ...],
-    home: Path | None,  # noqa: ARG001 (every command takes it)
+    home: Path | None,
     as_json: bool,
 ) -> None:
     """The last answer of a session, and nothing else.
@@ -86,7 +86,7 @@ def final(
     said: set[str] = set()
 
     def look() -> Session:
-        return Stories(roots, agent=agent, filters=filters, said=said).named(session)
+        return Stories(roots, agent=agent, filters=filters, home=home, said=said).named(session)
 
     story = _once_it_is_whole(
         look, patience=PATIENCE_S if wait else 0.0, may_be_absent=payload.text is not None

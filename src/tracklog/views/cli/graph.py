@@ -30,7 +30,7 @@ def graph(
     agent: str | None,
     filters: Filters,
     roots: tuple[Path, ...],
-    home: Path | None,  # noqa: ARG001 (every command takes it)
+    home: Path | None,
     as_json: bool,
 ) -> None:
     """The branches of a conversation, and where its past was summed up.
@@ -43,7 +43,7 @@ def graph(
     tracklog graph @last
     tracklog show @last --branch all
     """
-    story = Stories(roots, agent=agent, filters=filters).named(session)
+    story = Stories(roots, agent=agent, filters=filters, home=home).named(session)
     if as_json:
         answer_json(
             {

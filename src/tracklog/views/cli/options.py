@@ -49,6 +49,18 @@ def home_option(command: Command) -> Command:
     )(command)
 
 
+def sync_option(command: Command) -> Command:
+    """--no-sync"""
+    return click.option(
+        "--no-sync",
+        "syncs",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="Answer from the index as it is, without looking for new logs.",
+    )(command)
+
+
 def agent_option(command: Command) -> Command:
     """--agent"""
     agents = click.Choice(["claude", "codex"])

@@ -13,7 +13,16 @@ from tracklog.views.cli.demo import show_sample
 from tracklog.views.cli.doctor import survey_of
 from tracklog.views.cli.glance import newest, show_at_a_glance
 from tracklog.views.cli.places import place_rows, show_nothing_found
-from tracklog.views.cli.printing import answer, answer_json, roots_for_the_shell, safe, talk, tilde
+from tracklog.views.cli.printing import (
+    answer,
+    answer_json,
+    count,
+    roots_for_the_shell,
+    safe,
+    size,
+    talk,
+    tilde,
+)
 from tracklog.views.cli.sample import write_sample_in
 
 
@@ -25,10 +34,31 @@ def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None
         answer_json({"places": place_rows(found), "coverage": msgspec.to_builtins(rows)})
     elif found.files:
         show_at_a_glance(found, _next_commands(roots))
+        _index(roots, home)
     else:
         show_nothing_found(found, default=not roots)
         if not roots:
             _show_on_the_sample(home)
+
+
+def _index(roots: Sequence[Path], home: Path | None) -> None:
+    """Reads what is new into the index, so that all that is asked next is answered at once."""
+    from tracklog.store.totals import totals
+    from tracklog.views.cli.indexed import indexed
+
+    try:
+        with indexed(roots, home=home, makes=True) as index:
+            known = totals(index.database.db, index.scope) if index is not None else None
+    except UserError as error:  # a home that cannot be written to is no reason to fail here
+        talk(f"tracklog: {error}")
+        return
+    if known is not None:
+        answer("")
+        answer(
+            f"Indexed: {count(known.sessions, 'session')}, {size(known.bytes)}"
+            + (f", {known.only_here:,} of them only in the archive" if known.only_here else "")
+            + "; what the agents delete is kept."
+        )
 
 
 def _next_commands(roots: Sequence[Path]) -> list[tuple[str, str]]:
@@ -36,6 +66,8 @@ def _next_commands(roots: Sequence[Path]) -> list[tuple[str, str]]:
     return [
         (f"tracklog sessions{given}", "all sessions, the newest first"),
         (f"tracklog show @last{given}", "the newest conversation, with the fate of every tool call"),
+        (f"tracklog search WORDS{given}", "where it was said, in prompts, answers, inputs and results"),
+        (f"tracklog usage{given}", "what it cost, day by day, and how sure that is"),
         (f"tracklog doctor{given}", "health of all logs, and what is unknown in them"),
         (f"tracklog verify{given}", "proof that reading loses nothing"),
         ("tracklog --help", "all commands"),

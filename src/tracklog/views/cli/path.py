@@ -11,14 +11,15 @@ from pathlib import Path
 import click
 
 from tracklog.sources.claude_code import resolved, transcript_path
-from tracklog.sources.found import UUID, LogFile
+from tracklog.sources.found import UUID, FileKind, LogFile
 from tracklog.sources.slug import project_dirs_for
-from tracklog.views.cli.choosing import Found, find_logs, session_named
+from tracklog.views.cli.choosing import Found, find_logs, session_named, tracklog_home
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.printing import answer, answer_json, safe
 
 _WHOLE_ID = re.compile(UUID)
+_MAIN_KINDS = (FileKind.TRANSCRIPT, FileKind.DOCUMENT)
 
 
 @click.command
@@ -35,7 +36,7 @@ def path(
     cwd: Path | None,
     agent: str | None,
     roots: tuple[Path, ...],
-    home: Path | None,  # noqa: ARG001 (every command takes it)
+    home: Path | None,
     as_json: bool,
 ) -> None:
     """The file that a session is written to.
@@ -46,8 +47,12 @@ def path(
     """
     found = find_logs(roots, agent=agent)
     matches = _of_project(session_named(session, found), cwd)
+    if not any(file.kind in _MAIN_KINDS for file in matches):  # perhaps the archive has it
+        found = find_logs(roots, agent=agent, home=tracklog_home(home))
+        matches = _of_project(session_named(session, found), cwd)
     if matches:
-        _answer(matches[0].path.absolute(), agent=matches[0].agent, exists=True, as_json=as_json)
+        best = matches[0]
+        _answer(best.path.absolute(), agent=best.agent, exists=best.stored is None, as_json=as_json)
     elif cwd is not None and agent != "codex" and _WHOLE_ID.fullmatch(session):
         expected = transcript_path(session, cwd, root=_claude_home(found))
         _answer(expected, agent="claude", exists=False, as_json=as_json)

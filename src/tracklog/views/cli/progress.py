@@ -22,3 +22,26 @@ def progress(what: str, total: int, *, done: Callable[[], int]) -> Iterator[None
 
     with PolledProgress(what, total, done=done):
         yield
+
+
+@contextmanager
+def progress_of_unknown(what: str) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]]]:
+    """The same for work that finds out on the way how much there is: gives what to call with the total, and with parts."""
+    done = 0
+    bar = None
+
+    def tell(n_bytes: int) -> None:
+        nonlocal done
+        done += n_bytes
+
+    def begin(total: int) -> None:
+        nonlocal bar
+        if bar is None:
+            bar = progress(what, total, done=lambda: done)
+            bar.__enter__()
+
+    try:
+        yield begin, tell
+    finally:
+        if bar is not None:
+            bar.__exit__(None, None, None)

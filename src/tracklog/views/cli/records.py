@@ -16,7 +16,7 @@ from tracklog.pipeline.reading import lines_of, reader_for
 from tracklog.records.base import Piece
 from tracklog.sources.files import NotReadable
 from tracklog.sources.found import LogFile
-from tracklog.views.cli.choosing import find_logs, session_named
+from tracklog.views.cli.choosing import find_logs, session_named, tracklog_home
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.options import home_option, json_lines_option, root_option
 from tracklog.views.cli.printing import answer, in_colour, safe, short
@@ -48,7 +48,7 @@ def records(
     extra: bool,
     raw: bool,
     roots: tuple[Path, ...],
-    home: Path | None,  # noqa: ARG001 (every command takes it)
+    home: Path | None,
     as_json: bool,
 ) -> None:
     """Every line of one log, and how it was read.
@@ -57,7 +57,7 @@ def records(
     gives one row, a torn line one for each of its pieces: `read`, `unknown` (JSON that we cannot name) or `broken`
     (not JSON). Rows come as they are read, however long the log is.
     """
-    log = _log_named(file, roots)
+    log = _log_named(file, roots, home)
     show = _as_json if as_json else _as_text()
     if not as_json and sys.stdout.isatty():
         _show_head()
@@ -69,7 +69,7 @@ def records(
         raise NotThere(f"cannot read {refusal.path}: {refusal.why}") from refusal
 
 
-def _log_named(text: str, roots: tuple[Path, ...]) -> LogFile:
+def _log_named(text: str, roots: tuple[Path, ...], home: Path | None) -> LogFile:
     if os.path.isdir(text):
         raise UserError(f"{text} is a directory: name one of the files in it")
     if _may_be_a_file(text):
@@ -77,7 +77,7 @@ def _log_named(text: str, roots: tuple[Path, ...]) -> LogFile:
         if found.skipped:
             raise UserError(f"cannot read {text}: {found.skipped[0].why}")
         return found.files[0]
-    matches = session_named(text, find_logs(roots))
+    matches = session_named(text, find_logs(roots, home=tracklog_home(home)))
     if not matches:
         raise NotThere(f"no file and no session {text}: `tracklog places` shows where logs are")
     return matches[0]

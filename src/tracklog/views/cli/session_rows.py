@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tracklog.model.events import Place
 from tracklog.model.request_costs import Sum
 from tracklog.model.session import Branch, Call, Compaction, HookRun, Request, Session, Thread, Turn
-from tracklog.pipeline.request_costs import Costs
+from tracklog.pipeline.session_values import facts_of, n_requests
 from tracklog.views.cli.costs import cost_row, spent_row
-from tracklog.views.cli.filters import project_of
+
+if TYPE_CHECKING:
+    from tracklog.pipeline.request_costs import Costs
 
 Row = dict[str, Any]
 
@@ -26,29 +28,13 @@ _DEEPEST = 100  # levels of agents that are drawn inside one another
 
 def session_row(session: Session, cost: Sum | None = None) -> Row:
     """A session as `sessions` lists it, with what its own requests cost."""
-    calls = [call for call in session.calls if not call.is_inherited]
-    return {
-        "id": session.id,
-        "agent": session.agent,
-        "path": session.paths[0] if session.paths else None,
-        "title": session.title,
-        "project": project_of(session),
-        "cwd": session.cwd,
-        "branch": session.branch,
-        "models": session.models,
-        "versions": session.versions,
-        "entrypoint": session.entrypoint,
-        "started_at": session.started_at,
-        "last_at": session.last_at,
-        "state": session.state,
-        "turns": sum(not turn.is_inherited for turn in session.turns),
-        "requests": n_requests(request for request in session.requests if not request.is_inherited),
-        "calls": len(calls),
-        "errors": sum(call.verdict == "error" for call in calls),
-        "threads": len(session.threads),
-        **cost_row(cost or Sum()),
-        "only_here": False,
-    }
+    facts = {"id": session.id, "agent": session.agent, **facts_of(session)}
+    return listed_row(facts, cost, only_here=False)
+
+
+def listed_row(facts: Row, cost: Sum | None = None, *, only_here: bool) -> Row:
+    """The same, of a session that is known by what lists tell of it."""
+    return {**facts, **cost_row(cost or Sum()), "only_here": only_here}
 
 
 def turn_row(turn: Turn, requests: Iterable[Request], costs: Costs, *, with_thinking: bool) -> Row:
@@ -86,11 +72,6 @@ def _request_row(request: Request, costs: Costs, *, with_thinking: bool) -> Row:
         **spent_row(costs.of(request.id)),
     }
     return {**row, "thinking": request.thinking} if with_thinking else row
-
-
-def n_requests(requests: Iterable[Request]) -> int:
-    """How many answers an API gave."""
-    return sum(not request.is_synthetic for request in requests)
 
 
 def _client_row(request: Request) -> Row:

@@ -6,17 +6,21 @@ import heapq
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from tracklog.pipeline.sessions import SessionFiles
 from tracklog.views.cli.costs import add_costs, cost_in
 from tracklog.views.cli.filters import Filters, moment_of
-from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.indexed import indexed
+from tracklog.views.cli.options import reading_options, sync_option
+from tracklog.views.cli.own_prices import load_prices
 from tracklog.views.cli.printing import answer_json, count, excerpt, short, short_id
 from tracklog.views.cli.session_rows import Row, session_row
-from tracklog.views.cli.stories import Stories
 from tracklog.views.cli.times import when
+
+if TYPE_CHECKING:
+    from tracklog.pipeline.sessions import SessionFiles
 
 _SHOWN = 30
 _WIDE = 110  # columns from which on agent and model have room
@@ -30,9 +34,11 @@ _LONGEST_TITLE = 80
     metavar="N",
     help=f"At most so many: {_SHOWN} unless told otherwise, with --json all.",
 )
+@sync_option
 @reading_options
 def sessions(
     limit: int | None,
+    syncs: bool,
     agent: str | None,
     filters: Filters,
     roots: tuple[Path, ...],
@@ -43,26 +49,78 @@ def sessions(
 
     Shows when each was last alive, its project and title, how many turns and tool calls it has (in brackets those that
     failed), what it cost (≥ where that is a lower bound: `usage` says why), and the beginning of its id, which the
-    other commands take. The logs themselves are read. Times are UTC.
+    other commands take. The index answers if there is one, else the logs are read. Times are UTC.
 
     \b
     tracklog sessions --since 7d
     tracklog sessions --project . --model opus
     """
-    stories = Stories(roots, agent=agent, filters=filters)
     most = limit if limit or as_json else _SHOWN
+    listed = _from_index(roots, agent, filters, most, home, syncs=syncs)
+    if listed is None:
+        listed = _from_logs(roots, agent, filters, most, home)
+    if as_json:
+        answer_json({"sessions": listed.rows})
+    elif listed.rows:
+        _show(listed.rows)
+        _show_rest(listed, is_filtered=filters.asks)
+    else:
+        from tracklog.views.cli.stories import Stories
+
+        Stories(roots, agent=agent, filters=filters, home=home).show_that_there_is_none()
+
+
+class Listed(NamedTuple):
+    """The newest sessions, and how many more there are, or may be."""
+
+    rows: list[Row]
+    n_more: int
+    is_sure: bool = True
+
+
+def _from_index(
+    roots: Sequence[Path],
+    agent: str | None,
+    filters: Filters,
+    most: int | None,
+    home: Path | None,
+    *,
+    syncs: bool,
+) -> Listed | None:
+    """The list as the index tells it; None if there is none, or it knows nothing of what is meant."""
+    with indexed(roots, home=home, syncs=syncs) as index:
+        if index is None:
+            return None
+    from tracklog.views.cli.indexed_ledger import indexed_ledger
+    from tracklog.views.cli.indexed_stories import IndexedStories
+
+    prices = load_prices(home)
+    with indexed_ledger(roots, home=home, prices=prices, syncs=False) as index:
+        if index is None:
+            return None
+        stories = IndexedStories(index, agent=agent, filters=filters)
+        if stories.is_empty:
+            return None
+        stories.say_what_is_not_readable()
+        fitting = sorted(stories.rows(), key=lambda one: -_seconds(one[1]))
+        rows = stories.rows_of([one for one, _ in fitting[:most]])
+        stories.add_costs(rows, prices)
+    return Listed(rows, len(fitting) - len(rows))
+
+
+def _from_logs(
+    roots: Sequence[Path], agent: str | None, filters: Filters, most: int | None, home: Path | None
+) -> Listed:
+    from tracklog.views.cli.stories import Stories
+
+    stories = Stories(roots, agent=agent, filters=filters, home=home)
     newest = Newest(most)
     for story in stories.each(until=newest.is_complete_before):
         newest.add(session_row(story))
     rows = newest.rows()
     add_costs(rows, stories, home)
-    if as_json:
-        answer_json({"sessions": rows})
-    elif newest.n_seen:
-        _show(rows)
-        _show_rest(newest, len(stories.groups), is_filtered=filters.asks)
-    else:
-        stories.show_that_there_is_none()
+    n_all = newest.n_seen if newest.saw_all else len(stories.groups)
+    return Listed(rows, n_all - len(rows), is_sure=newest.saw_all)
 
 
 class Newest:
@@ -77,7 +135,7 @@ class Newest:
     def add(self, row: Row) -> None:
         """Keeps a row if it is among the newest."""
         self.n_seen += 1
-        entry = (_seconds(row), -self.n_seen, row)
+        entry = (_seconds(row["last_at"]), -self.n_seen, row)
         if self._most is None or len(self._rows) < self._most:
             heapq.heappush(self._rows, entry)
         else:
@@ -95,8 +153,8 @@ class Newest:
         return [row for _, _, row in sorted(self._rows, key=lambda entry: entry[:2], reverse=True)]
 
 
-def _seconds(row: Row) -> float:
-    moment = moment_of(row["last_at"])
+def _seconds(at: str | None) -> float:
+    moment = moment_of(at)
     return moment.timestamp() if moment else 0.0
 
 
@@ -137,11 +195,10 @@ def short_model(model: str) -> str:
     return head if head and len(tail) == 8 and tail.isdecimal() else name
 
 
-def _show_rest(newest: Newest, n_groups: int, *, is_filtered: bool) -> None:
+def _show_rest(listed: Listed, *, is_filtered: bool) -> None:
     from tracklog.views.cli.drawing import line, painted
 
-    n_more = (newest.n_seen if newest.saw_all else n_groups) - len(newest.rows())
-    if not newest.saw_all and is_filtered:
+    if not listed.is_sure and is_filtered:
         line(painted("… and perhaps older ones: --limit N shows more", "dim"))
-    elif n_more > 0:
-        line(painted(f"… and {count(n_more, 'older session')}: --limit N shows more", "dim"))
+    elif listed.n_more > 0:
+        line(painted(f"… and {count(listed.n_more, 'older session')}: --limit N shows more", "dim"))

@@ -48,7 +48,7 @@ def show(
     tracklog show 3f2a --thinking
     tracklog show 3f2a --thread a27f6c8
     """
-    stories = Stories(roots, agent=agent, filters=filters)
+    stories = Stories(roots, agent=agent, filters=filters, home=home)
     story = stories.named(session)
     chosen = Chosen(story, thread=thread, branch=branch)
     costs = costs_of(stories, story, home)

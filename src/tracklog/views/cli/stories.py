@@ -16,30 +16,41 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tracklog.model.session import Problem, Session
+from tracklog.model.session import Session
 from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.families import Name, families, family
+from tracklog.pipeline.listed import is_about_a_file, is_listed, is_only_warmups, is_unread
 from tracklog.pipeline.sessions import SessionFiles, group
 from tracklog.pipeline.story import read, read_session
 from tracklog.sources.found import LogFile
 from tracklog.sources.places import find_at
-from tracklog.views.cli.choosing import Found, find_logs, refuse_if_of_several, session_named
+from tracklog.views.cli.choosing import (
+    Found,
+    find_logs,
+    refuse_if_of_several,
+    session_named,
+    tracklog_home,
+)
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.places import show_nothing_found
 from tracklog.views.cli.printing import answer, count, talk
 from tracklog.views.cli.progress import progress
 
-_NOT_READABLE = "not readable"
-
 
 class Stories:
     """The sessions in some places, to be read one by one; those that do not fit the filters are not there."""
 
     def __init__(
-        self, roots: Sequence[Path], *, agent: str | None, filters: Filters, said: set[str] | None = None
+        self,
+        roots: Sequence[Path],
+        *,
+        agent: str | None,
+        filters: Filters,
+        home: Path | None = None,
+        said: set[str] | None = None,
     ) -> None:
-        self.found: Found = find_logs(_absolute(roots), agent=agent)
+        self.found: Found = find_logs(_absolute(roots), agent=agent, home=tracklog_home(home))
         self.groups: list[SessionFiles] = group(self.found.files)
         self._filters = filters
         self._are_given = bool(roots)
@@ -72,7 +83,7 @@ class Stories:
                     return
                 session = self._read(files)
                 self._say_what_is_not_readable(session)
-                if not is_unread(session) and not is_only_warmups(session) and self._filters.fits(session):
+                if is_listed(session) and self._filters.fits(session):
                     yield session
 
     def files_of(self, session: Session) -> list[SessionFiles]:
@@ -151,24 +162,6 @@ class Stories:
 def _absolute(roots: Sequence[Path]) -> list[Path]:
     """Evidence must be found from any folder. What is not there is reported as it was called."""
     return [root.absolute() if os.path.lexists(root) else root for root in roots]
-
-
-def is_about_a_file(problem: Problem) -> bool:
-    """Whether a log, or the rest of it, could not be read at all."""
-    return problem.what.startswith(_NOT_READABLE)
-
-
-def is_unread(session: Session) -> bool:
-    """Whether a session is known by nothing but files that cannot be read."""
-    is_silent = not session.turns and not session.requests and not session.calls and session.last_at is None
-    return is_silent and any(map(is_about_a_file, session.problems))
-
-
-def is_only_warmups(session: Session) -> bool:
-    """Whether a client only wrote to be ready, and nothing was ever said."""
-    others = session.threads[1:]
-    is_silent = not session.main.turns and not session.main.requests
-    return is_silent and bool(others) and all(thread.is_warmup for thread in others)
 
 
 def n_bytes(files: SessionFiles) -> int:

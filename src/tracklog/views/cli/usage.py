@@ -11,7 +11,7 @@ from tracklog.errors import UserError
 from tracklog.model.ledger_values import COUNT_RULES, GROUPS, CountRule, Group, Report
 from tracklog.views.cli.ending import NOT_FINE
 from tracklog.views.cli.filters import Filters
-from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.options import shared_options, sync_option
 from tracklog.views.cli.printing import answer, answer_json, count, talk
 from tracklog.views.cli.usage_budget import budget_option, is_passed, verdict
 from tracklog.views.cli.usage_csv import answer_csv
@@ -78,6 +78,7 @@ _SHOWN = 30
     help=f"At most so many rows: {_SHOWN} unless told otherwise, with --json and --csv all.",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Print the rows for a spreadsheet.")
+@sync_option
 @shared_options
 def usage(
     group: Group,
@@ -96,6 +97,7 @@ def usage(
     is_reversed: bool,
     limit: int | None,
     as_csv: bool,
+    syncs: bool,
     agent: str | None,
     roots: tuple[Path, ...],
     home: Path | None,
@@ -132,7 +134,7 @@ def usage(
     )
     day = _moment("--as-of", as_of, now=now, zone=UTC)
     asked = Asked(group, rule, zone, filters, as_model, day, with_uncertain)
-    found = spent(roots, agent=agent, home=home, asked=asked)
+    found = spent(roots, agent=agent, home=home, asked=asked, syncs=syncs)
     manner = Manner(rule, basis, name_of(zone), as_model, as_of)
     most = limit if limit or as_json or as_csv else _SHOWN
     rows = listed(found.report, by=by, basis=basis, is_reversed=is_reversed, limit=most)
@@ -141,7 +143,7 @@ def usage(
     elif as_csv:
         answer_csv(rows.rows, basis)
     elif is_empty(found.report):
-        _show_that_there_is_none(found, roots, agent=agent, filters=filters)
+        _show_that_there_is_none(found, roots, agent=agent, filters=filters, home=home)
     else:
         _show(found, rows, asked, manner, now=now)
     if budget is not None:
@@ -162,14 +164,14 @@ def _show(found: Spent, rows: Listed, asked: Asked, manner: Manner, *, now: date
 
 
 def _show_that_there_is_none(
-    found: Spent, roots: tuple[Path, ...], *, agent: str | None, filters: Filters
+    found: Spent, roots: tuple[Path, ...], *, agent: str | None, filters: Filters, home: Path | None
 ) -> None:
     if found.n_sessions and not filters.asks:
         answer(f"No request in {count(found.n_sessions, 'session')}.")
         return
     from tracklog.views.cli.stories import Stories  # only here: it loads the whole model
 
-    Stories(roots, agent=agent, filters=filters).show_that_there_is_none()
+    Stories(roots, agent=agent, filters=filters, home=home).show_that_there_is_none()
 
 
 def _judge(report: Report, budget: int, basis: Basis) -> None:

@@ -12,16 +12,21 @@ import msgspec
 from tracklog.model.events import Place
 from tracklog.model.ledger_values import Entry
 from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.found import LogFile
 
 UNKNOWN = 0  # where a log is gone, or was cut, since it was read
 
 
-def with_lines(entries: Sequence[Entry]) -> list[Entry]:
-    """The requests, oldest first, with the numbers of their lines in the place of offsets."""
+def with_lines(entries: Sequence[Entry], kept: Iterable[LogFile] = ()) -> list[Entry]:
+    """The requests, oldest first, with the numbers of their lines in the place of offsets.
+
+    `kept` are logs whose bytes no longer stand at their path.
+    """
+    log_at = {str(log.path): log for log in kept}
     offsets: dict[str, set[int]] = defaultdict(set)
     for entry in entries:
         offsets[entry.place.path].add(entry.place.line)
-    numbers = {path: line_numbers(Path(path), ours) for path, ours in offsets.items()}
+    numbers = {path: line_numbers(log_at.get(path, Path(path)), ours) for path, ours in offsets.items()}
 
     def numbered(entry: Entry) -> Entry:
         path, offset = entry.place.path, entry.place.line
@@ -30,17 +35,17 @@ def with_lines(entries: Sequence[Entry]) -> list[Entry]:
     return sorted(map(numbered, entries), key=lambda entry: (entry.at or "", entry.place, entry.key))
 
 
-def line_numbers(path: Path, offsets: Iterable[int]) -> dict[int, int]:
+def line_numbers(log: LogFile | Path, offsets: Iterable[int]) -> dict[int, int]:
     """The number of the line at each offset, as far as the log can be read."""
     found: dict[int, int] = {}
     with suppress(NotReadable):  # said already, when the ledger was made; what was found counts
-        _find(path, sorted(offsets), found)
+        _find(log, sorted(offsets), found)
     return found
 
 
-def _find(path: Path, offsets: list[int], found: dict[int, int]) -> None:
+def _find(log: LogFile | Path, offsets: list[int], found: dict[int, int]) -> None:
     start, number = 0, 1
-    for chunk in chunks(path):
+    for chunk in chunks(log):
         at = 0
         for offset in offsets[len(found) :]:
             if offset >= start + len(chunk):

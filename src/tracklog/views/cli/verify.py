@@ -10,12 +10,16 @@ from typing import NamedTuple
 import click
 import msgspec
 
-from tracklog.pipeline.verify import Proof
+from tracklog.pipeline.verify import ArchiveCheck, ArchiveProof, Proof
 from tracklog.pipeline.verify import verify as prove
 from tracklog.sources.found import LogFile, Skipped
-from tracklog.views.cli.choosing import find_logs
+from tracklog.store.archive_rows import archived_rows
+from tracklog.store.scope import scope_of
+from tracklog.store.stamps import stamps
+from tracklog.views.cli.choosing import found_at_source
 from tracklog.views.cli.drawing import line, painted, table
 from tracklog.views.cli.ending import NOT_FINE
+from tracklog.views.cli.indexed import Index, indexed
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.places import show_nothing_found, show_skipped, skipped_rows
 from tracklog.views.cli.printing import answer_json, count, size, tilde
@@ -29,12 +33,17 @@ class Checked(NamedTuple):
 
     proofs: list[Proof]
     unproved: list[Skipped]  # logs that could not be read to their end
+    archive: ArchiveProof
     seconds: float
 
     @property
     def identical(self) -> bool:
-        """Whether every log came back byte by byte; one that cannot be read to its end spoils it."""
-        return all(proof.identical for proof in self.proofs) and not self.unproved
+        """Whether every log came back byte by byte, from its source and from the archive.
+
+        One that cannot be read to its end spoils it.
+        """
+        all_came_back = all(proof.identical for proof in self.proofs)
+        return all_came_back and not self.unproved and not self.archive.damaged
 
     @property
     def broken(self) -> int:
@@ -49,23 +58,33 @@ def verify(
     paths: tuple[Path, ...],
     agent: str | None,
     roots: tuple[Path, ...],
-    home: Path | None,  # noqa: ARG001 (every command takes it)
+    home: Path | None,
     as_json: bool,
 ) -> None:
     """Prove that reading loses nothing.
 
     Reads each log to its end, puts the pieces together again and compares: the bytes must be identical. PATH is a
-    log or a folder of logs; without one, all logs in their usual places are checked. Exits with 1 if a file is not
-    identical or cannot be read to its end, and also if there are broken lines: nothing of them is lost either, but
-    whoever wrote them lost something.
+    log or a folder of logs; without one, all logs in their usual places are checked. Where there is an archive, its
+    copy of each log is compared with the log, and what only the archive has must come out of it whole. Exits with 1
+    if a file is not identical or cannot be read to its end, and also if there are broken lines: nothing of them is
+    lost either, but whoever wrote them lost something.
     """
-    found = find_logs(paths or roots, agent=agent)
-    checked = _check(found.files, called=_names_of_links(paths))
+    with indexed(roots, home=home, syncs=not paths, settles=False) as index:
+        found = found_at_source(paths or roots, agent=agent, home=home)
+        check = _archive_check(index, [*paths, *roots], agent=agent)
+        checked = _check(found.files, called=_names_of_links(paths), check=check, index=index)
     skipped = [*found.skipped, *checked.unproved]
     if as_json:
         files = [msgspec.to_builtins(proof) for proof in checked.proofs]
-        answer_json({"identical": checked.identical, "files": files, "skipped": skipped_rows(skipped)})
-    elif found.files:
+        answer_json(
+            {
+                "identical": checked.identical,
+                "files": files,
+                "skipped": skipped_rows(skipped),
+                "archive": _archive_document(checked.archive),
+            }
+        )
+    elif found.files or checked.archive.logs:
         _show(checked)
         show_skipped(skipped)
     else:
@@ -79,9 +98,29 @@ def _names_of_links(paths: Sequence[Path]) -> dict[Path, Path]:
     return {path.resolve(): path for path in paths if path.is_symlink() and not path.is_dir()}
 
 
-def _check(files: Sequence[LogFile], *, called: Mapping[Path, Path]) -> Checked:
+def _archive_check(index: Index | None, given: Sequence[Path], *, agent: str | None) -> ArchiveCheck | None:
+    """What the archive has of the logs that are asked for."""
+    if index is None:
+        return None
+    scope = scope_of(given) if given else index.scope
+    logs = [log for log in archived_rows(index.database.db) if scope.holds(log.path)]
+    return ArchiveCheck(index.database.home.archive, [log for log in logs if agent in (None, log.agent)])
+
+
+def _archive_document(proof: ArchiveProof) -> dict[str, object]:
+    return {**msgspec.structs.asdict(proof), "damaged": skipped_rows(proof.damaged)}
+
+
+def _check(
+    files: Sequence[LogFile],
+    *,
+    called: Mapping[Path, Path],
+    check: ArchiveCheck | None,
+    index: Index | None,
+) -> Checked:
     started, done = time.monotonic(), 0
-    checked = Checked([], [], 0.0)
+    checked = Checked([], [], ArchiveProof(), 0.0)
+    known = {path: stamp for path, *stamp in stamps(index.database.db)} if index else {}
 
     def tell(n_bytes: int) -> None:
         nonlocal done
@@ -94,13 +133,18 @@ def _check(files: Sequence[LogFile], *, called: Mapping[Path, Path]) -> Checked:
                 checked.unproved.append(result._replace(path=name))
             else:
                 result.path = str(name)
+                if check is not None:
+                    result.archived = check.compare(file, stamp=known.get(str(file.path), []))
                 checked.proofs.append(result)
-    return checked._replace(seconds=time.monotonic() - started)
+        archive = ArchiveProof() if check is None else check.rest()
+    return checked._replace(archive=archive, seconds=time.monotonic() - started)
 
 
 def _show(checked: Checked) -> None:
-    _show_verdict(checked)
-    _show_counts(checked)
+    if checked.proofs or checked.unproved:
+        _show_verdict(checked)
+        _show_counts(checked)
+    _show_archive(checked.archive)
     odd = [proof for proof in checked.proofs if not proof.identical or proof.unknown or proof.broken]
     if odd:
         line()
@@ -132,6 +176,17 @@ def _show_counts(checked: Checked) -> None:
         f"  {total['read']:,} read, {total['unknown']:,} unknown, {total['broken']:,} broken"
         f" ({count(total['recovered'], 'record')} recovered)"
     )
+
+
+def _show_archive(proof: ArchiveProof) -> None:
+    if not proof.logs:
+        return
+    mark = painted("✗ ", "red") if proof.damaged else painted("✓ ", "green")
+    line(mark, f"archive: {count(proof.identical, 'log')} the same, {proof.only_here:,} only there and whole")
+    if proof.outdated:
+        line(f"  {count(proof.outdated, 'log')} rewritten since: `tracklog index` archives them")
+    for one in proof.damaged[:_FILES_SHOWN]:
+        line(painted("  damaged ", "red"), f"{tilde(one.path)}: {one.why}")
 
 
 def _show_files(odd: list[Proof]) -> None:

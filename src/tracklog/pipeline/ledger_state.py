@@ -1,0 +1,31 @@
+"""Whether the ledger in the index can be asked as it is: what it was settled with, and what that is now."""
+
+from __future__ import annotations
+
+from sqlite3 import Connection
+
+import msgspec
+
+from tracklog.model.prices import Prices
+from tracklog.model.stored_blocks import SCAN
+from tracklog.store import ledger_rows
+
+_SCAN = b"%d" % SCAN
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def is_settled(db: Connection, prices: Prices, *, with_tools: bool = False) -> bool:
+    """Whether nothing is to be done before an answer: a look at the list of logs, and at no log."""
+    state = ledger_rows.state_of(db)
+    is_as_asked = all(state.get(name) == value for name, value in state_with(prices).items())
+    return is_as_asked and ledger_rows.is_settled(db) and (not with_tools or ledger_rows.has_tools(db))
+
+
+def was_settled(db: Connection) -> bool:
+    """Whether the ledger was settled once, by a scan that says the same as ours."""
+    return ledger_rows.state_of(db).get("scan") == _SCAN
+
+
+def state_with(prices: Prices) -> dict[str, bytes]:
+    """What a ledger has that is settled with these prices."""
+    return {"scan": _SCAN, "prices": _encode((prices.book, prices.own))}

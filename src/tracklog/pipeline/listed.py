@@ -1,0 +1,30 @@
+"""Which sessions are listed: not those of which nothing could be read, nor those in which nothing was ever said."""
+
+from __future__ import annotations
+
+from tracklog.model.session import Problem, Session
+
+NOT_READABLE = "not readable"
+
+
+def is_listed(session: Session) -> bool:
+    """Whether a list of sessions has it."""
+    return not is_unread(session) and not is_only_warmups(session)
+
+
+def is_about_a_file(problem: Problem) -> bool:
+    """Whether a log, or the rest of it, could not be read at all."""
+    return problem.what.startswith(NOT_READABLE)
+
+
+def is_unread(session: Session) -> bool:
+    """Whether a session is known by nothing but files that cannot be read."""
+    is_silent = not session.turns and not session.requests and not session.calls and session.last_at is None
+    return is_silent and any(map(is_about_a_file, session.problems))
+
+
+def is_only_warmups(session: Session) -> bool:
+    """Whether a client only wrote to be ready, and nothing was ever said."""
+    others = session.threads[1:]
+    is_silent = not session.main.turns and not session.main.requests
+    return is_silent and bool(others) and all(thread.is_warmup for thread in others)

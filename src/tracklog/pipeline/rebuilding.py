@@ -1,0 +1,155 @@
+"""A new index from the logs and the archive, made aside, compared with the old one, and put in its place.
+
+Rules of this room
+  1. The archive describes itself: each of its files says which log it holds. What stands at its source, too, is read
+     from there; what does not is read from the archive.
+  2. The old index stays until the new one knows every log and every session that it knew.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tracklog.pipeline.ingest import OnRead
+from tracklog.pipeline.leftovers import marks_in
+from tracklog.pipeline.settling import settle_sessions
+from tracklog.pipeline.sync import OnPlan, sync
+from tracklog.sources.folders import roots_at
+from tracklog.sources.found import FileKind, Root
+from tracklog.store import archive_rows, catalogue
+from tracklog.store.archive import Found, archived_logs
+from tracklog.store.database import Damaged, Database, opened, removed_at_last, swap
+from tracklog.store.home import Home, held_lock
+from tracklog.store.session_rows import session_names
+from tracklog.store.settings import put_setting, setting
+
+ADOPTED = "adopted"  # the setting that says that the archive was taken over
+_ASIDE = "index.rebuilding.db"
+
+
+@dataclass
+class Rebuilt:
+    """How the new index compares with the old one."""
+
+    n_logs: int = 0
+    n_sessions: int = 0
+    n_kept: int = 0  # logs that only the archive has
+    missing_logs: list[str] = field(default_factory=list)  # that the old one knew
+    missing_sessions: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it knows all that the old one knew."""
+        return not self.missing_logs and not self.missing_sessions
+
+
+def rebuild(
+    home: Home,
+    roots: Sequence[Root],
+    *,
+    is_forced: bool = False,
+    on_plan: OnPlan | None = None,
+    on_read: OnRead | None = None,
+) -> Rebuilt:
+    """Makes the index anew; it takes the old one's place if it is complete, or if that is forced."""
+    home.make()
+    aside = replace(home, index_name=_ASIDE)
+    with held_lock(home), removed_at_last(aside):
+        known, sessions, archives = _known_before(home)
+        with opened(aside) as database:
+            adopt_archive(database)
+            with database.transaction() as db:
+                put_setting(db, "archive", "on" if archives else "off")
+            everywhere = [*roots, *known_roots(database, but=roots)]
+            done = sync(database, everywhere, with_archive=archives, on_plan=on_plan, on_read=on_read)
+            settle_sessions(database)
+            rebuilt = _compared(database, known, sessions)
+            rebuilt.problems = done.problems
+        if rebuilt.is_complete or is_forced:
+            swap(aside, home)
+    return rebuilt
+
+
+def known_roots(database: Database, *, but: Sequence[Root] = ()) -> list[Root]:
+    """Where the logs stood that the index knows: they are looked for there, whatever roots are asked for."""
+    asked = {root.path for root in but}
+    folders = sorted({Path(row.root) for row in catalogue.all_files(database.db)} - asked)
+    return [root for folder in folders if folder.is_dir() for root in roots_at(folder)]
+
+
+def adopt_archive(database: Database) -> None:
+    """Takes over what the archive holds: all of it is unread, and counts where its source is gone."""
+    by_path: dict[str, list[Found]] = defaultdict(list)
+    for found in archived_logs(database.home.archive):
+        by_path[str(found.about["path"])].append(found)
+    with database.transaction() as db:
+        for path, generations in by_path.items():
+            generations.sort(key=_rank)
+            _adopt(database, path, generations)
+        put_setting(db, ADOPTED, "yes")
+
+
+def _rank(found: Found) -> tuple[bool, int, str]:
+    """What counts comes last: of what is not past the newest generation."""
+    return found.about.get("state") != "past", _generation(found), found.archived.name
+
+
+def _generation(found: Found) -> int:
+    return int(found.about.get("generation") or 1)
+
+
+def _adopt(database: Database, path: str, generations: list[Found]) -> None:
+    newest = generations[-1]
+    about, at = newest.about, newest.archived
+    is_past = about.get("state") == "past" or not at.contents_bytes  # nothing is not kept
+    head, tail = marks_in(database.home.archive, at)
+    kind = about.get("kind")
+    number = catalogue.add_file(
+        database.db,
+        {
+            "path": path,
+            "root": str(about.get("root") or path.rpartition("/")[0]),
+            "agent": about.get("agent"),
+            "kind": kind if kind in set(FileKind) else str(FileKind.OTHER),
+            "own_session": about.get("session"),
+            "state": "past" if is_past else "kept",
+            "device": 0,
+            "inode": 0,
+            "mtime_ns": int(about.get("mtime_ns") or 0),
+            "ctime_ns": 0,
+            "generation": _generation(newest),
+            "contents_bytes": at.contents_bytes,
+            "head": head,
+            "tail": tail,
+        },
+    )
+    for one in generations:
+        archive_rows.put_generation(database.db, number, _generation(one), one.archived)
+
+
+def _known_before(home: Home) -> tuple[set[str], set[tuple[str, str]], bool]:
+    """What the old index knew, as far as it can still be read."""
+    if not home.has_index():
+        return set(), set(), True
+    try:
+        with opened(home) as database:
+            logs = {row.path for row in catalogue.all_files(database.db) if row.contents_bytes}
+            return logs, session_names(database.db), setting(database.db, "archive") != "off"
+    except Damaged:
+        return set(), set(), True
+
+
+def _compared(database: Database, known: set[str], sessions: set[tuple[str, str]]) -> Rebuilt:
+    rows = catalogue.all_files(database.db)
+    names = session_names(database.db)
+    return Rebuilt(
+        n_logs=len(rows),
+        n_sessions=len(names),
+        n_kept=sum(row.state == "kept" for row in rows),
+        missing_logs=sorted(known - {row.path for row in rows}),
+        missing_sessions=sorted(session for _, session in sessions - names),
+    )

@@ -1,0 +1,79 @@
+"""The sessions that an answer from the index is about.
+
+Rules of this room
+  1. What the index tells of a session holds if all its logs are meant, and all those of the sessions that share history
+     with it. Of the others the logs that are meant are read, as if there were no more.
+  2. Whoever needs no log pays for no reader: those are loaded when a session must be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from tracklog.store.catalogue import kin_of
+from tracklog.store.database import Database
+from tracklog.store.scope import Scope
+from tracklog.store.session_lists import KnownSession, known_sessions
+from tracklog.store.session_rows import Name, session_names
+
+if TYPE_CHECKING:
+    from tracklog.model.session import Session
+    from tracklog.pipeline.descent import Kinship
+    from tracklog.pipeline.sessions import SessionFiles
+
+
+class ScopedSessions:
+    """The sessions that are meant: those that the index can tell of, and those that must be read."""
+
+    def __init__(self, database: Database, scope: Scope, *, agent: str | None = None) -> None:
+        self.database = database
+        whole, parted = _told_apart(database, scope)
+        self.known = [one for one in known_sessions(database.db, whole) if agent in (None, one.agent)]
+        self.apart: list[SessionFiles] = []
+        self._kin: dict[Name, Kinship] = {}
+        if parted:
+            self._take(scope, {name for name in parted if agent in (None, name[0])})
+
+    def _take(self, scope: Scope, names: set[Name]) -> None:
+        from tracklog.pipeline.families import families
+        from tracklog.pipeline.sessions import group
+        from tracklog.pipeline.settling import logs_of
+
+        self.apart = group(log for log in logs_of(self.database, names) if scope.holds(str(log.path)))
+        self._kin = {(agent, id): kin for (agent, id), kin in families(self.apart).items()}
+
+    def __iter__(self) -> Iterator[KnownSession | SessionFiles]:
+        """All of them, the last changed first."""
+        both: list[KnownSession | SessionFiles] = [*self.known, *self.apart]
+        return iter(sorted(both, key=lambda one: (-one.changed_ns, one.id, one.agent)))
+
+    def read(self, files: SessionFiles) -> Session:
+        """One of those that the index cannot tell of."""
+        from tracklog.pipeline.story import read_session
+
+        return read_session(files, self._kin.get((files.agent, files.id)), now=datetime.now(UTC))
+
+    @property
+    def ids(self) -> set[str]:
+        """The ids of all of them."""
+        return {one.id for one in self.known} | {one.id for one in self.apart}
+
+
+def _told_apart(database: Database, scope: Scope) -> tuple[set[Name] | None, set[Name]]:
+    """The sessions that the index can tell of (None: all), and those that it cannot."""
+    db = database.db
+    if scope.is_everything(db):
+        return None, set()
+    whole, parted = scope.names(db)
+    meant = whole | parted
+    others = session_names(db) - whole
+    seen: set[Name] = set()
+    for agent, session in sorted(whole if len(whole) < len(others) else others):
+        if (agent, session) not in seen:
+            related = {(agent, id) for id in kin_of(db, agent, session)}
+            seen |= related
+            if not related <= whole:
+                parted |= related & meant
+    return whole - parted, parted

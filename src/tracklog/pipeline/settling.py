@@ -1,0 +1,56 @@
+"""Puts sessions together again whose logs have grown: when they are asked for, not when a line is written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
+from tracklog.pipeline.known_logs import known_log
+from tracklog.pipeline.sessions import SessionFiles, group
+from tracklog.sources.found import LogFile
+from tracklog.store import archive_rows, catalogue
+from tracklog.store.database import Database
+from tracklog.store.session_rows import Name, mark_only_here, unsettled
+
+
+def settle_sessions(
+    database: Database, names: Collection[Name] | None = None, *, on_read: OnRead | None = None
+) -> int:
+    """Brings the rows of these sessions up to date, or of all; how many were not."""
+    due = [name for name in unsettled(database.db) if names is None or name in names]
+    if not due:
+        return 0
+    related = {name: catalogue.kin_of(database.db, *name) for name in due}
+    wanted = {(agent, id) for (agent, _), ids in related.items() for id in ids}
+    sessions = {(one.agent, one.id): one for one in session_files(database, wanted)}
+    units, done = [], set[Name]()
+    for name in due:
+        if name in sessions and name not in done:
+            kin = [sessions[name[0], id] for id in sorted(related[name]) if (name[0], id) in sessions]
+            ours = [one for one in kin if (one.agent, one.id) in due]
+            done |= {(one.agent, one.id) for one in ours}
+            units.append(Unit(sessions=ours, kin=kin, size=sum(_size(one) for one in ours)))
+    ingest(Plan(units, {}, {}, catalogue.numbers(database.db), None), database, on_read=on_read)
+    with database.transaction() as db:
+        mark_only_here(db)
+    return len(due)
+
+
+def session_files(database: Database, names: Iterable[Name] | None = None) -> list[SessionFiles]:
+    """The files of some sessions, or of all, as the index knows them: no folder is listed."""
+    return group(logs_of(database, names))
+
+
+def logs_of(database: Database, names: Iterable[Name] | None = None) -> list[LogFile]:
+    """The logs of some sessions, or all, wherever their bytes are."""
+    at = archive_rows.archived(database.db)
+    wanted = None if names is None else set(names)
+    return [
+        known_log(row, at.get(row.id), database.home.archive)
+        for row in catalogue.all_files(database.db)
+        if wanted is None or (row.agent, row.session) in wanted
+    ]
+
+
+def _size(session: SessionFiles) -> int:
+    return sum(file.size for file in session.files)

@@ -1,0 +1,68 @@
+"""Whether anything changed at all: asked before every answer, so nothing is listed and nothing is read.
+
+A folder in which nothing was made, renamed or deleted keeps its time, and a log in which nothing was written keeps its
+own. So one look at each known folder and log tells.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+
+from tracklog.sources.found import Root
+from tracklog.store.stamps import folders_of, stamps
+
+_NOT_THERE = -1
+_TOO_FRESH_NS = 100_000_000  # within the same tick of the clock, a folder may change and keep its time
+_UNCERTAIN = -2
+
+
+def root_key(root: Root) -> str:
+    """How a root is called in the index."""
+    return f"{root.agent or ''}:{root.part or ''}:{root.path}"
+
+
+def is_still(db: sqlite3.Connection, roots: Sequence[Root]) -> bool:
+    """Whether the index knows everything that stands in these roots."""
+    listed = folders_of(db, [root_key(root) for root in roots])
+    if len(listed) < len({root_key(root) for root in roots}):
+        return False
+    folders = {path: at for paths in listed.values() for path, at in paths.items()}
+    return all(_time_of(path) == at for path, at in folders.items()) and _are_still(db, folders)
+
+
+def _are_still(db: sqlite3.Connection, folders: Mapping[str, int]) -> bool:
+    for path, size, mtime_ns, ctime_ns, inode in stamps(db):
+        if path.rpartition("/")[0] not in folders:
+            continue  # of another root
+        try:
+            status = os.lstat(path)
+        except OSError:
+            return False
+        if (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) != (
+            size,
+            mtime_ns,
+            ctime_ns,
+            inode,
+        ):
+            return False
+    return True
+
+
+def _time_of(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return _NOT_THERE
+
+
+def settled_times(folders: Mapping[str, int], began_ns: int) -> dict[str, int]:
+    """The times of folders as they can be relied upon: what changed just now is looked at again."""
+    return {path: at if at < began_ns - _TOO_FRESH_NS else _UNCERTAIN for path, at in folders.items()}
+
+
+def now_ns() -> int:
+    """The clock of the file system, as near as we know it."""
+    return time.time_ns()

@@ -1,0 +1,196 @@
+"""Calls as they were, from their rows.
+
+Rules of this room
+  1. A call comes back as the value that it was when its session was settled, without what only the log has: its input,
+     the texts of its results (their number stays), what its hooks said.
+  2. Where the input stands is told beside it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tracklog.model.events import Place
+from tracklog.model.ids import CallId, SessionId, ThreadId
+from tracklog.model.session import Call, HookRun, Phase, Result, Stated
+from tracklog.store.call_rest import (
+    AS_CALLED,
+    AS_RETURNED,
+    LONGEST_DID,
+    PHASES,
+    CallRest,
+    Moment,
+    Spot,
+    unpacked,
+)
+from tracklog.store.odd_texts import as_text
+from tracklog.store.session_lists import KnownSession
+
+_COLUMNS = (
+    "call, owner, thread, turn, request, name, verdict, outcome, sureness, why, timed_out, called_at, returned_at, "
+    "took_ms, took_by, exit_code, on_active_branch, is_inherited, file, line, did, error, rest"
+)
+_DAY = len("2026-01-01T")
+
+
+class FoundCall(NamedTuple):
+    """A call, and where its input stands."""
+
+    call: Call
+    file: int | None
+    line: int | None
+    did: str | None  # in a few words what it did; None where these were too many to keep
+
+
+def ask_calls(
+    db: sqlite3.Connection, session: KnownSession, *, verdicts: Sequence[str] = ()
+) -> Iterator[FoundCall]:
+    """The calls of a session, in its order; of some verdicts, or all."""
+    which = f"and verdict in ({', '.join('?' * len(verdicts))})" if verdicts else ""
+    found = db.execute(
+        f"select {_COLUMNS} from call_rows where session_row = ? {which} order by n", (session.row, *verdicts)
+    )
+    restoring = _Restoring(db, session)
+    return (restoring.found(row) for row in found)
+
+
+def models_of(db: sqlite3.Connection, session: KnownSession) -> dict[str, str | None]:
+    """The model of each request of a session."""
+    found = db.execute(
+        "select request, model from request_rows where session_row = ? order by n", (session.row,)
+    )
+    return {as_text(request): as_text(model) for request, model in found}
+
+
+def offsets_of(db: sqlite3.Connection, file: int, lines: Sequence[int]) -> dict[int, int]:
+    """Where some lines of a log begin, as far as a text of theirs is known."""
+    wanted = set(lines)
+    found = db.execute("select line, offset from text_rows where file = ?", (file,))
+    return {line: offset for line, offset in found if line in wanted}
+
+
+class Paths(dict[int, str]):
+    """The paths of logs by their numbers, looked up as they are needed."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        super().__init__()
+        self._db = db
+
+    def __missing__(self, number: int) -> str:
+        row = self._db.execute("select path from log_files where id = ?", (number,)).fetchone()
+        self[number] = path = as_text(row[0]) if row else ""
+        return path
+
+
+class _Restoring:
+    """Makes calls of rows."""
+
+    def __init__(self, db: sqlite3.Connection, session: KnownSession) -> None:
+        self._db = db
+        self._session = session
+        self._paths = Paths(db)
+        self._ids: list[CallId] | None = None  # of all calls of the session
+
+    def found(self, row: tuple[Any, ...]) -> FoundCall:
+        """The call of a row."""
+        (id, owner, thread, turn, request, name, verdict, outcome, sureness, why, timed_out) = row[:11]
+        (called_at, returned_at, took_ms, took_by, exit_code, on_active_branch, is_inherited) = row[11:18]
+        (file, line, did, error, body) = row[18:]
+        rest = unpacked(body)
+        at = _At(self._paths, file, called_at, returned_at)
+        call = Call(
+            id=CallId(as_text(id)),
+            session=SessionId(as_text(owner) if owner is not None else self._session.id),
+            agent=self._session.agent,
+            thread=ThreadId(as_text(thread)),
+            name=as_text(name),
+            verdict=verdict,
+            sureness=sureness,
+            why=why,
+            evidence=[at.place(spot) for spot in rest.evidence],
+            outcome=outcome,
+            timed_out=bool(timed_out),
+            on_active_branch=bool(on_active_branch),
+            turn=turn,
+            request=as_text(request),
+            called_at=called_at,
+            returned_at=returned_at,
+            took_ms=rest.odd.get("took_ms", took_ms),
+            took_by=took_by,
+            exit_code=rest.odd.get("exit_code", exit_code),
+            error=as_text(error),
+            decision=rest.decision,
+            feedback=rest.feedback,
+            results=_answers(rest.n_answers, at.place(line or 0)) if rest.n_answers > 1 else [],
+            group=self._group(rest, as_text(id)),
+            inherited_by=[SessionId(one) for one in rest.inherited_by],
+            is_inherited=bool(is_inherited),
+            phases=[at.phase(*phase) for phase in rest.phases],
+            hooks=[at.hook(*hook) for hook in rest.hooks],
+            spawned=ThreadId(rest.spawned) if rest.spawned is not None else None,
+            stated=Stated(took_ms=rest.stated[0], tokens=rest.stated[1], tool_uses=rest.stated[2])
+            if rest.stated
+            else None,
+            server=rest.server,
+        )
+        return FoundCall(call, file, line, as_text(did) if len(did) < LONGEST_DID else None)
+
+    def _group(self, rest: CallRest, id: str) -> list[CallId]:
+        if rest.beside is None:
+            return [CallId(one) for one in (id, *rest.parallel_with)]
+        first, last = rest.beside
+        return self._all_ids()[first : last + 1]
+
+    def _all_ids(self) -> list[CallId]:
+        if self._ids is None:
+            asked = "select call from call_rows where session_row = ? order by n"
+            self._ids = [CallId(as_text(row[0])) for row in self._db.execute(asked, (self._session.row,))]
+        return self._ids
+
+
+class _At(NamedTuple):
+    """Places and times, told by those of a call."""
+
+    paths: Mapping[int, str]
+    file: int | None
+    called_at: str | None
+    returned_at: str | None
+
+    def place(self, spot: Spot) -> Place:
+        file, line = (self.file, spot) if isinstance(spot, int) else spot
+        return Place(self.paths[file] if isinstance(file, int) else file or "", line)
+
+    def phase(self, what: int | str, spot: Spot, moment: Moment) -> Phase:
+        return Phase(
+            what=PHASES[what] if isinstance(what, int) else what,
+            at=self._time(moment),
+            place=self.place(spot),
+        )
+
+    def hook(self, event: str | None, name: str | None, outcome: str, spot: Spot) -> HookRun:
+        return HookRun(
+            event=event,
+            name=name,
+            outcome=outcome,
+            command=None,
+            text="",
+            exit_code=None,
+            took_ms=None,
+            at=None,
+            place=self.place(spot),
+        )
+
+    def _time(self, moment: Moment) -> str | None:
+        if moment == AS_CALLED:
+            return self.called_at
+        if moment == AS_RETURNED:
+            return self.returned_at
+        if not isinstance(moment, str):
+            return None
+        return moment if moment[4:5] == "-" else f"{(self.called_at or '')[:_DAY]}{moment}"
+
+
+def _answers(n: int, place: Place) -> list[Result]:
+    return [Result(place=place, at=None, text="") for _ in range(n)]

@@ -1,0 +1,164 @@
+"""Which logs the index knows, how far each was read, and which folders were looked into."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tracklog.store.odd_texts import as_text, storable
+from tracklog.store.values import FileRead, KnownFile
+
+_COLUMNS = KnownFile.__struct_fields__
+_TEXTS = frozenset({"path", "root", "session", "own_session", "problem"})
+UNREAD = -1  # the size of a log of which nothing was read yet: it differs from what any listing says
+
+
+def all_files(db: sqlite3.Connection, *, with_past: bool = False) -> list[KnownFile]:
+    """Every log that the index knows."""
+    which = "" if with_past else "where state <> 'past'"
+    rows = db.execute(f"select {', '.join(_COLUMNS)} from log_files {which} order by path")
+    return [
+        KnownFile(**{name: _read(name, value) for name, value in zip(_COLUMNS, row, strict=True)})
+        for row in rows
+    ]
+
+
+def _read(name: str, value: Any) -> Any:
+    return as_text(value) if name in _TEXTS else value
+
+
+def files_of(db: sqlite3.Connection, ids: Iterable[int]) -> list[KnownFile]:
+    """Some logs by their numbers."""
+    wanted = set(ids)
+    return [file for file in all_files(db, with_past=True) if file.id in wanted]
+
+
+def numbers(db: sqlite3.Connection) -> dict[str, int]:
+    """The number of each log, by its path."""
+    rows = db.execute("select path, id from log_files where state <> 'past'")
+    return {as_text(path): id for path, id in rows}
+
+
+def last_generation(db: sqlite3.Connection, path: str) -> int:
+    """The highest generation of any log that ever stood at a path."""
+    found = db.execute("select max(generation) from log_files where path = ?", (storable(path),)).fetchone()
+    return int(found[0] or 0)
+
+
+def add_file(db: sqlite3.Connection, values: Mapping[str, Any]) -> int:
+    """A log that is new; nothing of it is read yet. Its number."""
+    row = {"state": "here", **{name: storable(value) for name, value in values.items()}, "size": UNREAD}
+    names = ", ".join(row)
+    marks = ", ".join(f":{name}" for name in row)
+    return int(db.execute(f"insert into log_files ({names}) values ({marks})", row).lastrowid or 0)
+
+
+def change_file(db: sqlite3.Connection, id: int, **values: Any) -> None:
+    """Writes down what is new about a log."""
+    changes = ", ".join(f"{name} = :{name}" for name in values)
+    row = {name: storable(value) for name, value in values.items()}
+    db.execute(f"update log_files set {changes} where id = :id", {**row, "id": id})
+
+
+def start_anew(db: sqlite3.Connection, id: int, *, generation: int) -> None:
+    """A log that was rewritten: nothing of what it holds now is read yet."""
+    change_file(
+        db,
+        id,
+        generation=generation,
+        size=UNREAD,
+        contents_bytes=0,
+        position=0,
+        lines=0,
+        head=None,
+        tail=None,
+        memory=None,
+        pieces_read=0,
+        pieces_unknown=0,
+        pieces_broken=0,
+        recovered=0,
+        problem=None,
+    )
+
+
+def put_reading(db: sqlite3.Connection, read: FileRead) -> None:
+    """How far a log was read, and how."""
+    n_read, n_unknown, n_broken, n_recovered = read.counts
+    change_file(
+        db,
+        read.file,
+        contents_bytes=read.contents_bytes,
+        position=read.position,
+        lines=read.lines,
+        head=read.head,
+        tail=read.tail,
+        memory=read.memory,
+        problem=read.problem,
+        pieces_read=n_read,
+        pieces_unknown=n_unknown,
+        pieces_broken=n_broken,
+        recovered=n_recovered,
+    )
+    if read.stamp is not None:
+        stamp(db, read.file, read.stamp)
+
+
+def stamp(db: sqlite3.Connection, id: int, stamp: tuple[int, int, int, int, int]) -> None:
+    """What the listing said of a log that is read up to there."""
+    size, mtime_ns, ctime_ns, inode, device = stamp
+    change_file(db, id, size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns, inode=inode, device=device)
+
+
+def put_folders(db: sqlite3.Connection, root: str, folders: Mapping[str, int]) -> None:
+    """Remembers what was listed for a root."""
+    db.execute("delete from folders where root = ?", (storable(root),))
+    db.executemany(
+        "insert or replace into folders (path, root, mtime_ns) values (?, ?, ?)",
+        [(storable(path), storable(root), mtime_ns) for path, mtime_ns in folders.items()],
+    )
+
+
+def put_kin(db: sqlite3.Connection, agent: str, session: str, keys: Iterable[tuple[str, bytes]]) -> None:
+    """By which others may be related to a session."""
+    db.execute("delete from kin where agent = ? and session = ?", (agent, session))
+    db.executemany(
+        "insert or ignore into kin (what, key, agent, session) values (?, ?, ?, ?)",
+        [(what, key, agent, session) for what, key in keys],
+    )
+
+
+def kin_of(db: sqlite3.Connection, agent: str, session: str) -> set[str]:
+    """The sessions that share history with one, over any number of steps, itself among them."""
+    found, waiting = {session}, [session]
+    while waiting:
+        for other in _linked(db, agent, waiting.pop()):
+            if other not in found and _is_known(db, agent, other):
+                found.add(other)
+                waiting.append(other)
+    return found
+
+
+def _is_known(db: sqlite3.Connection, agent: str, session: str) -> bool:
+    """A session that is only named leads to nobody."""
+    asked = "select 1 from log_files where session = ? and agent = ? and state <> 'past' limit 1"
+    return db.execute(asked, (session, agent)).fetchone() is not None
+
+
+def _linked(db: sqlite3.Connection, agent: str, session: str) -> set[str]:
+    """One step: who begins with what the other holds, and who names the other.
+
+    A cross join and a plus, because SQLite must take ours first and then go by the key: it does not know how rare that is.
+    """
+    rows = db.execute(
+        """
+        select theirs.session from kin ours cross join kin theirs
+          where ours.agent = ?1 and ours.session = ?2 and ours.what in ('begins', 'holds')
+            and theirs.key = ours.key and +theirs.agent = ?1
+            and (theirs.what = 'begins' or (theirs.what = 'holds' and ours.what = 'begins'))
+        union select cast(key as text) from kin where agent = ?1 and session = ?2 and what = 'names'
+        union select session from kin where agent = ?1 and what = 'names' and key = cast(?2 as blob)
+        """,
+        (agent, session),
+    )
+    return {row[0] for row in rows}

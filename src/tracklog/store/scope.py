@@ -1,0 +1,75 @@
+"""Which logs an answer is about: those below some folders, wherever their bytes are now."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tracklog.store.odd_texts import as_text, storable
+
+Name = tuple[str, str]  # agent and session
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The logs at or below some paths."""
+
+    paths: tuple[str, ...]
+
+    def holds(self, path: str) -> bool:
+        """Whether a log is meant."""
+        return any(path == top or path.startswith(top.rstrip(os.sep) + os.sep) for top in self.paths)
+
+    def condition(self, column: str) -> tuple[str, list[Any]]:
+        """The same for SQL, with its parameters."""
+        parts: list[str] = []
+        values: list[Any] = []
+        for top in self.paths:
+            below = top.rstrip(os.sep) + os.sep
+            behind = below[:-1] + chr(ord(os.sep) + 1)
+            for one in (
+                str,
+                _as_bytes,
+            ):  # odd paths are kept as bytes (odd_texts.py), which no text is compared with
+                parts.append(f"{column} = ? or ({column} >= ? and {column} < ?)")
+                values += [storable(one(name)) for name in (top, below, behind)]
+        return f"({' or '.join(parts) or '0'})", values
+
+    def names(self, db: sqlite3.Connection) -> tuple[set[Name], set[Name]]:
+        """The sessions all of whose logs are meant, and those that have some elsewhere, too."""
+        inside, values = self.condition("path")
+        rows = db.execute(
+            f"select agent, session, min({inside}), max({inside}) from log_files "
+            "where state <> 'past' and session is not null and agent is not null group by agent, session",
+            [*values, *values],
+        )
+        whole: set[Name] = set()
+        parted: set[Name] = set()
+        for agent, session, least, most in rows:
+            if most:
+                (whole if least else parted).add((agent, as_text(session)))
+        return whole, parted
+
+    def holds_any(self, db: sqlite3.Connection) -> bool:
+        """Whether the index knows a log that is meant."""
+        inside, values = self.condition("path")
+        found = db.execute(f"select 1 from log_files where state <> 'past' and {inside} limit 1", values)
+        return found.fetchone() is not None
+
+    def is_everything(self, db: sqlite3.Connection) -> bool:
+        """Whether the index knows no log that is not meant."""
+        inside, values = self.condition("path")
+        outside = f"select 1 from log_files where state <> 'past' and not {inside} limit 1"
+        return db.execute(outside, values).fetchone() is None
+
+
+def _as_bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogatepass")
+
+
+def scope_of(paths: Iterable[os.PathLike[str] | str]) -> Scope:
+    """The scope of some roots."""
+    return Scope(tuple(dict.fromkeys(os.path.abspath(path) for path in paths)))

@@ -1,0 +1,181 @@
+"""Finds texts, the newest first.
+
+Rules of this room
+  1. The work is bounded: as soon as there are enough hits, the rest is only counted, up to COUNTED of them and so many
+     steps of SQLite's machine; then the total is a lower bound (`is_exact` false). All in all there is a time limit.
+  2. What a filter says of logs (session, project) is settled first: the times of these logs bound what must be looked at.
+  3. A text is only found in a log that counts; what was dropped or lies in the past leads nowhere.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple
+
+from tracklog.store.conditions import Conditions, conditions_of
+from tracklog.store.match import match_of
+from tracklog.store.odd_texts import as_text
+from tracklog.store.query import Query
+from tracklog.store.scope import Scope
+from tracklog.store.texts import ROLE_NAMES
+
+By = Literal["time", "relevance"]
+COUNTED = 1_000
+RANKED = 5_000  # the newest of them, by relevance
+_STEPS = 1_000  # of SQLite's machine, between two looks at the clock
+_STEPS_TO_COUNT = 400  # times as many
+_COLUMNS = "t.id, t.file, t.line, t.offset, t.n, t.role, t.at_ms, f.agent, f.session, f.path"
+
+_WORDS = "words cross join text_rows t on t.id = words.rowid"
+
+
+class Hit(NamedTuple):
+    """A text that was found, and where it stands."""
+
+    id: int
+    file: int
+    line: int
+    offset: int
+    n: int
+    role: str
+    at_ms: int | None
+    agent: str | None
+    session: str | None
+    path: str
+
+
+class Found(NamedTuple):
+    """The first hits, how many there are, and whether that is all."""
+
+    total: int
+    is_exact: bool
+    hits: list[Hit]
+
+
+def search(
+    db: sqlite3.Connection,
+    query: Query,
+    *,
+    scope: Scope | None = None,
+    limit: int = 20,
+    by: By = "time",
+    time_limit_s: float = 5.0,
+    words: str | None = None,
+) -> Found:
+    """The texts that fit a query, in the logs of the scope; without one in all of them.
+
+    `words` is an expression (match.py) for what they must hold, too: of a pattern only some words are known.
+    """
+    match = match_of(query, words)
+    with _patience(db, time_limit_s) as patience:
+        try:
+            conditions = conditions_of(db, query, scope)
+        except sqlite3.OperationalError as error:
+            _if_interrupted(error)
+            return Found(0, False, [])
+        asking = _Asking(db, match, conditions)
+        if by == "relevance" and query.groups:
+            return _ranked(db, asking, limit)
+        return _newest(db, asking, limit, patience)
+
+
+class _Patience:
+    """Ends a question when its time is over, or when counting has gone on for long enough."""
+
+    def __init__(self, seconds: float) -> None:
+        self._ends = time.monotonic() + seconds
+        self._left: int | None = None
+
+    def only_count(self) -> None:
+        self._left = _STEPS_TO_COUNT
+
+    def is_over(self) -> bool:
+        if self._left is not None:
+            self._left -= 1
+        return time.monotonic() > self._ends or (self._left is not None and self._left < 0)
+
+
+@contextmanager
+def _patience(db: sqlite3.Connection, seconds: float) -> Iterator[_Patience]:
+    patience = _Patience(seconds)
+    db.set_progress_handler(patience.is_over, _STEPS)
+    try:
+        yield patience
+    finally:
+        db.set_progress_handler(None, 0)
+
+
+def _if_interrupted(error: sqlite3.OperationalError) -> None:
+    if getattr(error, "sqlite_errorname", "") != "SQLITE_INTERRUPT":
+        raise error
+
+
+class _Asking:
+    """A question for texts, the newest first."""
+
+    def __init__(self, db: sqlite3.Connection, match: str | None, conditions: Conditions) -> None:
+        self._db = db
+        self._id, tables = ("t.id", "text_rows t") if match is None else ("words.rowid", _WORDS)
+        words = [] if match is None else ["words match :match"]
+        where = [f"{self._id} between :first_id and :last_id", *words, *conditions.where]
+        self._values = {**conditions.values, "match": match}
+        self._from = (
+            f"from {tables} cross join log_files f on f.id = t.file and f.state <> 'past' "
+            f"where {' and '.join(where)} order by {self._id} desc"
+        )
+
+    def ids(self) -> Iterator[int]:
+        """Their ids, one by one."""
+        yield from (row[0] for row in self._db.execute(f"select {self._id} {self._from}", self._values))
+
+    def scores(self, limit: int) -> Iterator[tuple[float, int]]:
+        """How well the newest ones fit (less is better), and their ids."""
+        question = f"select bm25(words, 2.0, 1.0), {self._id} {self._from} limit {limit}"
+        yield from self._db.execute(question, self._values)
+
+
+def _newest(db: sqlite3.Connection, asking: _Asking, limit: int, patience: _Patience) -> Found:
+    ids: list[int] = []
+    is_exact = True
+    try:
+        for id_ in asking.ids():
+            if len(ids) >= max(COUNTED, limit):
+                is_exact = False
+                break
+            ids.append(id_)
+            if len(ids) == limit:
+                patience.only_count()
+    except sqlite3.OperationalError as error:
+        _if_interrupted(error)
+        is_exact = False
+    return Found(len(ids), is_exact, _hits(db, ids[:limit]))
+
+
+def _ranked(db: sqlite3.Connection, asking: _Asking, limit: int) -> Found:
+    """The best among the newest. SQLite looks at every one of them; how long they are it does not know (columnsize=0)."""
+    ranked: list[tuple[float, int]] = []
+    is_exact = True
+    try:
+        for score, id_ in asking.scores(RANKED + 1):
+            ranked.append((score, -id_))
+    except sqlite3.OperationalError as error:
+        _if_interrupted(error)
+        is_exact = False
+    best = [-id_ for _, id_ in sorted(ranked)[:limit]]
+    return Found(min(len(ranked), RANKED), is_exact and len(ranked) <= RANKED, _hits(db, best))
+
+
+def _hits(db: sqlite3.Connection, ids: list[int]) -> list[Hit]:
+    db.set_progress_handler(None, 0)  # the time may be over, but what was found is to be told
+    question = f"select {_COLUMNS} from text_rows t join log_files f on f.id = t.file where t.id = ?"
+    return [_hit(db.execute(question, (id_,)).fetchone()) for id_ in ids]
+
+
+def _hit(row: Any) -> Hit:
+    id_, file, line, offset, n, role, at_ms, agent, session, path = row
+    return Hit(
+        id_, file, line, offset, n, ROLE_NAMES.get(role, ""), at_ms, agent, as_text(session), as_text(path)
+    )

@@ -1,0 +1,187 @@
+"""Which sessions the index knows, in the order in which the logs are read, and what a list tells of each.
+
+Rules of this room
+  1. Sessions come as `pipeline.sessions.group` sorts them: the last changed first.
+  2. What is asked for is decided by the caller, from a short look at each session; the rest is fetched for the chosen.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from tracklog.store.ledger_rows import Files
+from tracklog.store.odd_texts import as_text
+from tracklog.store.session_rows import Name
+
+_IN_LISTS = (
+    "path, title, project, cwd, branch, models, versions, entrypoint, started_at, last_at, state, turns, requests, "
+    "calls, errors, threads"
+)
+_NAMES = ("id", "agent", *_IN_LISTS.split(", "))
+_KNOWN = (
+    "select id, agent, session, is_listed, path, started_at, last_at, cwd, cwds, models, not_understood "
+    "from session_rows"
+)
+_AT_ONCE = 500  # numbers in one question
+_decode_list = msgspec.json.Decoder(list[str]).decode
+
+
+class KnownSession(msgspec.Struct, gc=False):
+    """A session, as far as one must know it to say whether it is meant."""
+
+    row: int
+    agent: str
+    id: str
+    is_listed: bool
+    path: str | None
+    started_at: str | None
+    last_at: str | None
+    cwd: str | None
+    cwds_text: str | None  # JSON; None: no other than `cwd`
+    models_text: str | None
+    not_understood: int  # lines
+    changed_ns: int
+
+    @property
+    def cwds(self) -> list[str]:
+        """All folders that it worked in."""
+        if self.cwds_text is not None:
+            return texts_in(self.cwds_text)
+        return [self.cwd] if self.cwd is not None else []
+
+    @property
+    def models(self) -> list[str]:
+        """All models that answered."""
+        return texts_in(self.models_text) if self.models_text is not None else []
+
+
+class ListedSession(msgspec.Struct):
+    """A session as a list shows it; what it cost stands elsewhere."""
+
+    facts: dict[str, Any]
+    only_here: bool
+
+
+class FoundSessions(msgspec.Struct):
+    """The sessions that were asked for, and how many there are if one does not stop counting."""
+
+    sessions: list[ListedSession]
+    n_fitting: int
+
+
+def known_sessions(db: sqlite3.Connection, names: Collection[Name] | None = None) -> list[KnownSession]:
+    """The sessions with these names, or all; also those that no list shows. The last changed first."""
+    changed = _last_changes(db)
+    known = [_known(row, changed.get(row[1:3], 0)) for row in db.execute(_KNOWN)]
+    if names is not None:
+        wanted = set(names)
+        known = [one for one in known if (one.agent, one.id) in wanted]
+    return sorted(known, key=lambda one: (-one.changed_ns, one.id, one.agent))
+
+
+def _last_changes(db: sqlite3.Connection) -> dict[tuple[str, str], int]:
+    found = db.execute(
+        "select agent, session, max(mtime_ns) from log_files where state <> 'past' and session is not null "
+        "and kind in ('transcript', 'document', 'subagent') group by agent, session"
+    )
+    return {(agent, session): at for agent, session, at in found}
+
+
+def ask_sessions(
+    db: sqlite3.Connection,
+    *,
+    scope: Collection[Name] | None = None,
+    fits: Callable[[KnownSession], bool] = lambda _: True,
+    limit: int | None = None,
+) -> FoundSessions:
+    """The sessions that fit, the newest first."""
+    fitting = [one for one in known_sessions(db, scope) if one.is_listed and fits(one)]
+    fitting.sort(key=lambda one: -_seconds(one.last_at))
+    chosen = fitting if limit is None else fitting[:limit]
+    return FoundSessions(listed_sessions(db, [one.row for one in chosen]), len(fitting))
+
+
+def unreadable_logs(db: sqlite3.Connection, sessions: Iterable[KnownSession]) -> list[tuple[str, str]]:
+    """The logs of some sessions that could not be read to their end, and why."""
+    wanted = {session.row for session in sessions}
+    found = db.execute(
+        "select session_row, path, what from problem_rows join log_files on log_files.id = file "
+        "where what like 'not readable%' order by session_row, n"
+    )
+    return [(as_text(path), as_text(what)) for row, path, what in found if row in wanted]
+
+
+def logs_beside(db: sqlite3.Connection, sessions: Collection[str]) -> Files:
+    """The logs of some sessions, and all with which these share requests."""
+    found = db.execute(
+        "select file, session from ledger_logs where is_counted and component in (select component from ledger_logs "
+        "where is_counted and session in (select value from json_each(?)))",
+        (json.dumps(sorted(sessions)),),
+    ).fetchall()
+    return Files(
+        frozenset(file for file, _ in found), frozenset(as_text(name) for _, name in found), is_closed=True
+    )
+
+
+def listed_sessions(db: sqlite3.Connection, rows: list[int]) -> list[ListedSession]:
+    """What lists tell of some sessions, in the order of their numbers as given."""
+    found = {row[0]: _listed(row) for row in _in_groups(db, rows)}
+    return [found[row] for row in rows]
+
+
+def _in_groups(db: sqlite3.Connection, rows: list[int]) -> Iterable[tuple[Any, ...]]:
+    for start in range(0, len(rows), _AT_ONCE):
+        asked = rows[start : start + _AT_ONCE]
+        marks = ", ".join("?" * len(asked))
+        yield from db.execute(
+            f"select id, only_here, session, agent, {_IN_LISTS} from session_rows where id in ({marks})",
+            asked,
+        )
+
+
+def _known(row: tuple[Any, ...], changed_ns: int) -> KnownSession:
+    id, agent, session, is_listed, path, started_at, last_at, cwd, cwds, models, n_lines = _texts(row)
+    return KnownSession(
+        id,
+        agent,
+        session,
+        bool(is_listed),
+        path,
+        started_at,
+        last_at,
+        cwd,
+        cwds,
+        models,
+        n_lines or 0,
+        changed_ns,
+    )
+
+
+def _listed(row: tuple[Any, ...]) -> ListedSession:
+    facts = dict(zip(_NAMES, _texts(row)[2:], strict=True))
+    facts["models"], facts["versions"] = texts_in(facts["models"]), texts_in(facts["versions"])
+    return ListedSession(facts, bool(row[1]))
+
+
+def _texts(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(map(as_text, row)) if bytes in map(type, row) else row
+
+
+def texts_in(text: str) -> list[str]:
+    """A list of texts that was kept as JSON."""
+    try:
+        return _decode_list(text)
+    except (msgspec.DecodeError, UnicodeError):  # half characters are spelled out
+        return list(json.loads(text))
+
+
+def _seconds(at: str | None) -> float:
+    try:
+        moment = datetime.fromisoformat(at or "")
+    except ValueError:
+        return 0.0
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

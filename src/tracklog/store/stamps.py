@@ -1,0 +1,24 @@
+"""When folders and logs last changed, as far as the index knows. Asked before every answer: it loads nothing else."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from tracklog.store.odd_texts import as_text, storable
+
+
+def folders_of(db: sqlite3.Connection, roots: Sequence[str]) -> dict[str, dict[str, int]]:
+    """What was listed for some roots, by root; a root that was never searched is not there."""
+    found: dict[str, dict[str, int]] = {}
+    for root in roots:
+        listed = db.execute("select path, mtime_ns from folders where root = ?", (storable(root),)).fetchall()
+        if listed:
+            found[root] = {as_text(path): mtime_ns for path, mtime_ns in listed}
+    return found
+
+
+def stamps(db: sqlite3.Connection) -> list[tuple[str, int, int, int, int]]:
+    """Path, size, times and inode of each log that stands at its place: enough to see whether it changed."""
+    rows = db.execute("select path, size, mtime_ns, ctime_ns, inode from log_files where state = 'here'")
+    return [(as_text(path), *rest) for path, *rest in rows]

@@ -1,0 +1,40 @@
+"""What the index holds, in a few numbers."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+from tracklog.store.scope import Scope
+
+
+class Totals(NamedTuple):
+    """Of the logs that count."""
+
+    files: int
+    bytes: int
+    lines: int
+    read: int
+    unknown: int
+    broken: int
+    recovered: int
+    sessions: int
+    only_here: int
+
+
+def totals(db: sqlite3.Connection, scope: Scope) -> Totals:
+    """How much there is in a scope. A last line that was not ended yet is one."""
+    inside, values = scope.condition("f.path")
+    logs = db.execute(
+        "select count(*), total(contents_bytes), total(lines + (position < contents_bytes)), total(pieces_read), "
+        "total(pieces_unknown), total(pieces_broken), total(recovered) from log_files f "
+        f"where state <> 'past' and {inside}",
+        values,
+    ).fetchone()
+    sessions = db.execute(
+        "select count(*), total(only_here) from session_rows s where (is_listed or not is_settled) and exists "
+        "(select 1 from log_files f where f.session = s.session and f.agent = s.agent "
+        f"and f.state <> 'past' and {inside})",
+        values,
+    ).fetchone()
+    return Totals(*map(int, (*logs, *sessions)))

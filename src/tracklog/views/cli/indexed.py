@@ -1,0 +1,169 @@
+"""The index as the commands use it: brought up to date first, if that is wanted and possible.
+
+Rules of this room
+  1. Where there is no index, reading commands read the logs themselves; commands that need one make it.
+  2. Where nothing changed, the index is only read: no lock is taken.
+  3. If another process writes it, the answer is what it knew before, and that is said.
+  4. A damaged index is set aside and made anew, and that is said.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from tracklog.sources.folders import roots_at
+from tracklog.sources.found import Root
+from tracklog.sources.places import default_roots
+from tracklog.store.database import Damaged, Database, reading
+from tracklog.store.home import Busy, Home
+from tracklog.store.scope import Scope, scope_of
+from tracklog.views.cli.choosing import refuse_if_out_of_reach, tracklog_home
+from tracklog.views.cli.ending import NotThere
+from tracklog.views.cli.printing import talk
+
+if TYPE_CHECKING:
+    from tracklog.pipeline.sync import Synced
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Index:
+    """An open index, and which part of it is meant."""
+
+    database: Database
+    roots: list[Root]
+    scope: Scope
+
+
+def asked_roots(given: Sequence[Path], *, agent: str | None = None, home: Path | None = None) -> list[Root]:
+    """The roots that are given, or the homes of the agents; of one agent, if that is asked for.
+
+    A folder that is gone is fine as long as the index knows logs that stood there.
+    """
+    absolute = [path.absolute() for path in given]
+    for path in given:
+        if not os.path.lexists(path) and not _is_known(path.absolute(), Home(tracklog_home(home))):
+            refuse_if_out_of_reach(path)
+    roots = [root for path in absolute for root in roots_at(path)] if given else default_roots(os.environ)
+    return [root for root in roots if root.agent in (None, agent or root.agent)]
+
+
+def _is_known(path: Path, home: Home) -> bool:
+    try:
+        with reading(home) as database:
+            return database is not None and scope_of([path]).holds_any(database.db)
+    except Damaged:
+        return False
+
+
+@contextmanager
+def indexed(
+    given: Sequence[Path],
+    *,
+    home: Path | None,
+    syncs: bool = True,
+    settles: bool = True,
+    makes: bool = False,
+) -> Iterator[Index | None]:
+    """The index for some roots, up to date; None if there is none and none is to be made."""
+    ours = Home(tracklog_home(home))
+    roots = asked_roots(given, home=home)
+    scope = scope_of(root.path for root in roots)
+    if not makes and not ours.has_index():
+        yield None
+        return
+    try:
+        if syncs and not _is_up_to_date(ours, roots, settles=settles):
+            from tracklog.pipeline.recovering import with_index  # all readers come with it
+
+            with_index(
+                ours, lambda database: _bring_up_to_date(database, roots, settles=settles), on_damage=_say
+            )
+    except Busy:
+        if not makes and not _was_ever_complete(ours, roots):
+            talk("tracklog: another process is making the index: until then the logs are read")
+            yield None
+            return
+        talk("tracklog: another process is writing the index: this is what it knew before")
+    with reading(ours) as database:
+        yield None if database is None else Index(database, roots, scope)
+
+
+def _was_ever_complete(home: Home, roots: list[Root]) -> bool:
+    """Whether these roots were read to their end at least once."""
+    from tracklog.pipeline.stillness import root_key
+    from tracklog.store.stamps import folders_of
+
+    with reading(home) as database:
+        keys = {root_key(root) for root in roots}
+        return database is not None and folders_of(database.db, sorted(keys)).keys() == keys
+
+
+def _is_up_to_date(home: Home, roots: list[Root], *, settles: bool) -> bool:
+    from tracklog.pipeline.stillness import is_still
+    from tracklog.store.session_rows import unsettled
+
+    try:
+        with reading(home) as database:
+            if database is None:
+                return False
+            return is_still(database.db, roots) and not (settles and unsettled(database.db))
+    except Damaged:
+        return False  # who writes it will see to that
+
+
+def _bring_up_to_date(database: Database, roots: list[Root], *, settles: bool) -> None:
+    from tracklog.pipeline.settling import settle_sessions
+
+    synced(database, roots)
+    if settles:
+        settle_sessions(database)
+
+
+def written(home: Home, work: Callable[[Database], Result]) -> Result:
+    """What `work` does with the index, which only we write."""
+    from tracklog.pipeline.recovering import with_index
+
+    try:
+        return with_index(home, work, on_damage=_say)
+    except Busy as busy:
+        raise NotThere("another process is writing the index: try again when it is done") from busy
+
+
+def _say(damage: Damaged, aside: Path) -> None:
+    talk(f"tracklog: {damage}")
+    talk(f"tracklog: it is now {aside.name}; a new one is made from the logs and the archive")
+
+
+def synced(
+    database: Database, roots: list[Root], *, with_archive: bool | None = None, is_full: bool = False
+) -> Synced:
+    """Reads what is new, with a progress bar where it takes time; says what went wrong."""
+    from tracklog.pipeline.sync import sync
+    from tracklog.views.cli.progress import progress_of_unknown
+
+    with progress_of_unknown("indexing") as (set_total, tell):
+        done = sync(
+            database,
+            roots,
+            with_archive=is_archiving(database) if with_archive is None else with_archive,
+            is_full=is_full,
+            on_plan=set_total,
+            on_read=tell,
+        )
+    for problem in done.problems:
+        talk(f"tracklog: {problem}")
+    return done
+
+
+def is_archiving(database: Database) -> bool:
+    """Whether logs go to the archive: they do, unless the index was last made with --no-archive."""
+    from tracklog.store.settings import setting
+
+    return setting(database.db, "archive") != "off"

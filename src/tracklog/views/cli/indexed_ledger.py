@@ -1,0 +1,52 @@
+"""The ledger in the index, settled before it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from tracklog.model.prices import Prices
+from tracklog.pipeline.ledger_state import is_settled
+from tracklog.store.database import Database, writing
+from tracklog.store.home import Busy, Home
+from tracklog.views.cli.choosing import tracklog_home
+from tracklog.views.cli.indexed import Index, indexed
+from tracklog.views.cli.printing import talk
+from tracklog.views.cli.progress import progress_of_unknown
+
+
+@contextmanager
+def indexed_ledger(
+    given: Sequence[Path], *, home: Path | None, prices: Prices, syncs: bool = True, with_tools: bool = False
+) -> Iterator[Index | None]:
+    """The index for some roots with its ledger up to date, as far as nobody else writes it; None if there is none."""
+    with indexed(given, home=home, syncs=syncs, settles=False) as index:
+        if index is None or is_settled(index.database.db, prices, with_tools=with_tools):
+            yield index
+            return
+    _settle(Home(tracklog_home(home)), prices, with_tools=with_tools)
+    with indexed(given, home=home, syncs=False, settles=False) as index:
+        yield index
+
+
+def _settle(home: Home, prices: Prices, *, with_tools: bool) -> None:
+    try:
+        with writing(home) as database:
+            settle(database, prices, with_tools=with_tools)
+    except Busy:
+        talk("tracklog: another process is writing the index: this is what it knew before")
+
+
+def settle(database: Database, prices: Prices, *, with_tools: bool = False) -> None:
+    """Counts what is new, and leaves what the status line shows."""
+    from tracklog.pipeline.settling import session_files  # all readers come with these
+    from tracklog.pipeline.settling_ledger import settle_ledger
+    from tracklog.pipeline.statusline_facts import write_statusline
+    from tracklog.views.cli.usage_zone import local_zone
+
+    with progress_of_unknown("counting") as (set_total, tell):
+        sessions = session_files(database)
+        settle_ledger(database, sessions, prices, with_tools=with_tools, on_plan=set_total, on_bytes=tell)
+        write_statusline(database, prices, now=datetime.now(local_zone()))

@@ -1,0 +1,90 @@
+"""`tracklog rebuild`: the index is made anew from the logs and the archive."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tracklog.store.home import Busy, Home
+from tracklog.views.cli.choosing import tracklog_home
+from tracklog.views.cli.ending import NOT_FINE, NotThere
+from tracklog.views.cli.indexed import asked_roots
+from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.printing import answer, answer_json, count, safe, talk
+from tracklog.views.cli.progress import progress_of_unknown
+
+if TYPE_CHECKING:
+    from tracklog.pipeline.rebuilding import Rebuilt
+
+_SHOWN = 10
+
+
+@click.command
+@click.option(
+    "--force", "is_forced", is_flag=True, help="Take the new index even if it knows less than the old one."
+)
+@shared_options
+@click.pass_context
+def rebuild(
+    ctx: click.Context,
+    is_forced: bool,
+    agent: str | None,
+    roots: tuple[Path, ...],
+    home: Path | None,
+    as_json: bool,
+) -> None:
+    """Make the index anew from the logs and the archive.
+
+    The new one is made aside and compared: it takes the place of the old one if it knows every log and every session
+    that the old one knew. Else the old one stays, what is missing is said, and the exit code is 1. Nothing is ever
+    deleted from the archive.
+    """
+    from tracklog.pipeline.rebuilding import rebuild as make_anew
+
+    began = time.monotonic()
+    try:
+        with progress_of_unknown("rebuilding") as (set_total, tell):
+            made = make_anew(
+                Home(tracklog_home(home)),
+                asked_roots(roots, agent=agent, home=home),
+                is_forced=is_forced,
+                on_plan=set_total,
+                on_read=tell,
+            )
+    except Busy as busy:
+        raise NotThere("another process is writing the index: try again when it is done") from busy
+    is_taken = made.is_complete or is_forced
+    if as_json:
+        answer_json(
+            {
+                "logs": made.n_logs,
+                "sessions": made.n_sessions,
+                "kept_logs": made.n_kept,
+                "missing_logs": made.missing_logs,
+                "missing_sessions": made.missing_sessions,
+                "replaced": is_taken,
+                "problems": made.problems,
+                "seconds": round(time.monotonic() - began, 3),
+            }
+        )
+    else:
+        _show(made, is_taken=is_taken)
+    if not is_taken:
+        ctx.exit(NOT_FINE)
+
+
+def _show(made: Rebuilt, *, is_taken: bool) -> None:
+    for problem in made.problems:
+        talk(f"tracklog: {problem}")
+    kept = f", {made.n_kept:,} of them only in the archive" if made.n_kept else ""
+    answer(f"{count(made.n_sessions, 'session')} in {count(made.n_logs, 'log')}{kept}.")
+    for what, missing in (("log", made.missing_logs), ("session", made.missing_sessions)):
+        if missing:
+            answer(f"The old index knew {count(len(missing), what)} more:")
+            for name in missing[:_SHOWN]:
+                answer(f"  {safe(name)}")
+    if not is_taken:
+        answer("The old index stays. --force takes the new one all the same.")

@@ -1,0 +1,64 @@
+"""The index, open for anybody's questions."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tracklog.model.prices import Prices
+from tracklog.store.asking import Cost, lay_out, put_costs
+from tracklog.store.database import Database, writing
+from tracklog.store.entry_costs import entry_costs
+from tracklog.store.home import Busy
+from tracklog.views.cli.ending import NotThere
+from tracklog.views.cli.indexed import indexed
+from tracklog.views.cli.own_prices import load_prices
+from tracklog.views.cli.printing import talk
+from tracklog.views.cli.usage_numbers import micro
+
+_LARGEST = 2**63 - 1  # that a column can hold: only figures that nobody can have paid cost more
+_OF_THE_LEDGER = {"ledger", "costs"}
+
+
+@contextmanager
+def index_to_ask(
+    roots: Sequence[Path], *, home: Path | None, views: Collection[str], syncs: bool
+) -> Iterator[sqlite3.Connection]:
+    """The index with what these views need, and in them what stands in the roots."""
+    with indexed(roots, home=home, syncs=syncs, makes=syncs) as index:
+        if index is None:
+            raise NotThere("there is no index yet: `tracklog index` makes it")
+        db = index.database.db
+        if _OF_THE_LEDGER & set(views):
+            prices = load_prices(home)
+            if syncs:
+                _settle(index.database, prices)
+            if "costs" in views:
+                put_costs(db, _costs(db, prices))
+        lay_out(db, index.scope)
+        yield db
+
+
+def _settle(database: Database, prices: Prices) -> None:
+    """Brings the ledger up to the logs that the index knows."""
+    from tracklog.pipeline.ledger_state import is_settled
+
+    if is_settled(database.db, prices):
+        return
+    from tracklog.pipeline.settling import session_files  # only now: all readers come with it
+    from tracklog.pipeline.settling_ledger import settle_ledger
+
+    try:
+        with writing(database.home) as writer:
+            settle_ledger(writer, session_files(writer), prices)
+    except Busy:
+        talk("tracklog: another process is writing the index: the ledger is as it was before")
+
+
+def _costs(db: sqlite3.Connection, prices: Prices) -> Iterator[Cost]:
+    for id, pico in entry_costs(db, prices):
+        micros = micro(pico)
+        is_fine = pico is not None and pico <= _LARGEST
+        yield id, micros if micros is not None and micros <= _LARGEST else None, pico if is_fine else None
