@@ -21,4 +21,5 @@ def folders_of(db: sqlite3.Connection, roots: Sequence[str]) -> dict[str, dict[s
 def stamps(db: sqlite3.Connection) -> list[tuple[str, int, int, int, int]]:
     """Path, size, times and inode of each log that stands at its place: enough to see whether it changed."""
     rows = db.execute("select path, size, mtime_ns, ctime_ns, inode from log_files where state = 'here'")
-    return [(as_text(path), *rest) for path, *rest in rows]
+    found: list[tuple[str, int, int, int, int]] = rows.fetchall()
+    return [row if type(row[0]) is str else (as_text(row[0]), *row[1:]) for row in found]

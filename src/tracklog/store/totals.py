@@ -31,10 +31,12 @@ def totals(db: sqlite3.Connection, scope: Scope) -> Totals:
         f"where state <> 'past' and {inside}",
         values,
     ).fetchone()
-    sessions = db.execute(
-        "select count(*), total(only_here) from session_rows s where (is_listed or not is_settled) and exists "
-        "(select 1 from log_files f where f.session = s.session and f.agent = s.agent "
-        f"and f.state <> 'past' and {inside})",
-        values,
-    ).fetchone()
+    listed = "select count(*), total(only_here) from session_rows s where (is_listed or not is_settled)"
+    if scope.is_everything(db):
+        sessions = db.execute(listed).fetchone()
+    else:
+        logs_of_it = "select 1 from log_files f where f.session = s.session and f.agent = s.agent"
+        sessions = db.execute(
+            f"{listed} and exists ({logs_of_it} and f.state <> 'past' and {inside})", values
+        ).fetchone()
     return Totals(*map(int, (*logs, *sessions)))
