@@ -42,7 +42,7 @@ from tracklog.store.values import Archived, BlockRead, FileRead, KnownFile, Refu
 Message = FileRead | SessionRows | BlockRead | Unread | Refused
 OnRead = Callable[[int], None]
 _WORTH_READERS = 24_000_000  # bytes from which on readers beside pay
-_COMMIT_BYTES = 64_000_000  # each commit makes a segment of words, and many small ones cost twice
+_COMMIT_BYTES = 48_000_000  # each commit makes a segment of words, and many small ones cost twice
 _COMMIT_S = 5.0
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Message).decode

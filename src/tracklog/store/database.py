@@ -23,7 +23,7 @@ from tracklog.store.migrating import NEWEST, migrate, version_of
 _WAIT_S = 5.0
 _SIDES = ("", "-wal", "-shm")
 _CACHE_KIB = 16_384
-_WRITERS_CACHE_KIB = 65_536
+_WRITERS_CACHE_KIB = 32_768
 
 
 class StoreError(UserError):
