@@ -200,3 +200,14 @@ def test_an_index_that_knows_nothing_of_a_folder_leaves_the_answer_to_the_logs(t
     done = asked("sessions --json", [tmp_path / "nowhere"], home)
     assert done.exception is not None or done.exit_code == 0
     assert done.stdout == asked("sessions --json", [tmp_path / "nowhere"], tmp_path / "without").stdout
+
+
+def test_a_session_whose_source_is_gone_is_shown_as_only_here(tmp_path: Path) -> None:
+    working_day().write_in(tmp_path / "a")
+    root = tmp_path / "a/.claude"
+    home = index([root], tmp_path / "with")
+    before = json.loads(answer("show @last --json", [root], home))
+    transcript_in(tmp_path / "a").unlink()
+    after = json.loads(answer("show @last --json", [root], home))
+    assert (before["session"].pop("only_here"), after["session"].pop("only_here")) == (False, True)
+    assert before == after

@@ -10,7 +10,7 @@ import pytest
 from tracklog.store.database import writing
 from tracklog.store.home import Home
 from tracklog.store.keys import call_key
-from tracklog.store.texts import EPOCH_S, SLOT_BITS, dead_texts, drop_texts, put_texts
+from tracklog.store.texts import EPOCH_S, SLOT_BITS, drop_texts, put_texts
 from tracklog.store.values import Text
 
 AT_MS = 1_772_385_882_123
@@ -93,7 +93,6 @@ def test_a_dropped_text_leads_nowhere_and_its_id_is_not_given_again(db: sqlite3.
     put_texts(db, [(1, text("new", line=2))])
     assert rows(db) == [(1, 1), (0, 2), (1, 2)]
     assert not set(ids(db, "new")) & set(ids(db, "words"))
-    assert dead_texts(db) == (1, 3)
 
 
 def test_the_key_of_a_call_never_changes() -> None:

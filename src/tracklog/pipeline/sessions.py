@@ -56,6 +56,13 @@ class SessionFiles(NamedTuple):
         return [file for file in mains if (file.session or self.id).lower() == self.id.lower()] or mains
 
     @property
+    def is_only_here(self) -> bool:
+        """Whether its transcripts stand nowhere but in our archive; without any, its other threads."""
+        threads = [file for file in self.files if file.kind in _THREADS]
+        logs = [file for file in threads if file.kind in MAIN_KINDS] or threads
+        return bool(logs) and all(file.stored is not None for file in logs)
+
+    @property
     def changed_ns(self) -> int:
         """When one of its threads last grew."""
         return max((file.mtime_ns for file in self.files if file.kind in _THREADS), default=0)

@@ -102,12 +102,6 @@ class Appender:
             self._stream.close()
         return Archived(self._name, self._contents, self._stored, self._frames)
 
-    def sync(self) -> None:
-        """Waits until the disk has what was written."""
-        with disk_trouble(self._folder):
-            self._stream.flush()
-            os.fdatasync(self._stream.fileno())
-
     def close(self) -> None:
         """Gives up what was not ended; what the index knows is still there."""
         with suppress(OSError):

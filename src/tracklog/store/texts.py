@@ -59,13 +59,6 @@ def drop_texts(db: sqlite3.Connection, file: int, *, from_offset: int = 0) -> No
     db.execute("update text_rows set file = ? where file = ? and offset >= ?", (NOWHERE, file, from_offset))
 
 
-def dead_texts(db: sqlite3.Connection) -> tuple[int, int]:
-    """How many texts were dropped, and how many there are with them: what a rebuild would save."""
-    (dead,) = db.execute("select count(*) from text_rows where file = ?", (NOWHERE,)).fetchone()
-    (total,) = db.execute("select count(*) from text_rows").fetchone()
-    return dead, total
-
-
 class _FreeIds:
     """Gives the next free id of a second."""
 

@@ -73,7 +73,7 @@ class IndexedStories:
                 if one.is_listed and self._filters.fits(one):
                     yield one, one.last_at
             elif session := self._read(one):
-                yield session_row(session), session.last_at
+                yield session_row(session, only_here=one.is_only_here), session.last_at
 
     def rows_of(self, chosen: Sequence[KnownSession | Row]) -> list[Row]:
         """The whole rows of these, in the same order."""

@@ -54,12 +54,20 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 | `verify` | `identical`; `files`: `path, bytes, sha256, lines, pieces, read, unknown, broken, recovered, identical`; `skipped`: `path, why` |
 | `doctor` | `checks`: `name, state, evidence, advice`; `coverage`: `agent, version, kind, lines, bytes, reading`; `unknown`: `agent, kind, key, count, example, why`; `broken`: the first places; `skipped`: `path, why` |
 | `statusline` | `model, cost_micro_usd, lines_added, lines_removed, context_tokens, context_window, context_window_is_assumed, context_percent, limit_used_percent, limit_left_s, today_cost_micro_usd, block_left_s` ([statusline.md](statusline.md)) |
+| `index` | `files, bytes, lines, read, unknown, broken, recovered, sessions, seconds, only_here` of all that is known; `new_files, new_bytes` and `problems` of this run |
+| `rebuild` | `logs, sessions, kept_logs, missing_logs, missing_sessions, replaced, problems, seconds` |
+| `search` | `total, exact`; `hits`: `session, agent, path, line, kind, at, snippet, url, marks` ([search.md](search.md)) |
+| `sql` | `columns, rows, truncated` ([schema.md](schema.md)) |
+| `parquet` | `path`; `views`, each with what was written of it |
+| `archive` | `path, logs, contents_bytes, stored_bytes, saving, only_here, only_here_bytes, past, recompressed, pruned, oldest_at`; with --prune `dry_run, freed_bytes, left_bytes, pruned, spared`; with --recompress `recompressed, before_bytes, after_bytes, swept, problems` |
+| `restore` | `session, agent, restored`; `files`: `path, kind, bytes, modified_at` |
 | `demo` | `path, files, bytes, roots` |
 
 A row of `sessions` counts what is the session's own, left branches included; what a fork copied belongs to the session
 that it came from. `requests` are answers of an API; what a client wrote in the model's place is none, and stands in
 `client_texts`. A session of warm-ups alone is none. `errors` are calls with the verdict `error`. `cost_micro_usd` is null
-where nothing has a price, and at least so much where `cost_is_lower_bound`. `only_here` is false for now.
+where nothing has a price, and at least so much where `cost_is_lower_bound`. `only_here` is true where
+the transcripts stand nowhere but in the archive.
 
 `usage` counts each request to an API once ([accounting.md](accounting.md)). `requests` are those whose answer stands in a
 log, with or without usage; `missing_requests` are those without, and the `awaited_requests`, of which no line tells.

@@ -26,10 +26,10 @@ Row = dict[str, Any]
 _DEEPEST = 100  # levels of agents that are drawn inside one another
 
 
-def session_row(session: Session, cost: Sum | None = None) -> Row:
+def session_row(session: Session, cost: Sum | None = None, *, only_here: bool) -> Row:
     """A session as `sessions` lists it, with what its own requests cost."""
     facts = {"id": session.id, "agent": session.agent, **facts_of(session)}
-    return listed_row(facts, cost, only_here=False)
+    return listed_row(facts, cost, only_here=only_here)
 
 
 def listed_row(facts: Row, cost: Sum | None = None, *, only_here: bool) -> Row:

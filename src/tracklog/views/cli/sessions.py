@@ -116,7 +116,7 @@ def _from_logs(
     stories = Stories(roots, agent=agent, filters=filters, home=home)
     newest = Newest(most)
     for story in stories.each(until=newest.is_complete_before):
-        newest.add(session_row(story))
+        newest.add(session_row(story, only_here=stories.is_only_here(story)))
     rows = newest.rows()
     add_costs(rows, stories, home)
     n_all = newest.n_seen if newest.saw_all else len(stories.groups)

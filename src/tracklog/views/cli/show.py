@@ -54,7 +54,8 @@ def show(
     costs = costs_of(stories, story, home)
     if as_json:
         turns = _turn_rows(chosen, costs, with_thinking=thinking)
-        answer_json({"session": session_row(story, costs.sum), "turns": turns, **story_rows(story)})
+        row = session_row(story, costs.sum, only_here=stories.is_only_here(story))
+        answer_json({"session": row, "turns": turns, **story_rows(story)})
         return
     for line in lines_of(chosen, costs, Paper.of_stdout(), with_thinking=thinking):
         answer(line)

@@ -86,6 +86,12 @@ class Stories:
                 if is_listed(session) and self._filters.fits(session):
                     yield session
 
+    def is_only_here(self, session: Session) -> bool:
+        """Whether only the archive has a session that was read."""
+        return any(
+            one.is_only_here for one in self.groups if (one.agent, one.id) == (session.agent, session.id)
+        )
+
     def files_of(self, session: Session) -> list[SessionFiles]:
         """The files of a session that was read, then those of the sessions that may share history with it."""
         ours = next((one for one in self.groups if (one.agent, one.id) == (session.agent, session.id)), None)
