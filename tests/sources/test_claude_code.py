@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tracklog.errors import UserError
-from tracklog.sources.claude_code import find, roots, transcript_path
+from tracklog.sources.claude_code import find, transcript_path
 from tracklog.sources.found import LogFile
+from tracklog.sources.homes import claude_homes
 from tracklog.sources.slug import slug
 
 from .tree import ONE, TWO, files_in, locked, plant, skipped_in
@@ -170,36 +171,36 @@ def test_odd_names_are_found_like_any_other(tmp_path: Path, name: str) -> None:
 
 def test_without_variables_the_usual_and_the_old_home_are_used_if_they_exist(tmp_path: Path) -> None:
     env = {"HOME": str(tmp_path)}
-    assert roots(env) == []
+    assert claude_homes(env) == []
     (tmp_path / ".config/claude").mkdir(parents=True)
-    assert roots(env) == [tmp_path / ".config/claude"]
+    assert claude_homes(env) == [tmp_path / ".config/claude"]
     (tmp_path / ".claude").mkdir()
-    assert roots(env) == [tmp_path / ".claude", tmp_path / ".config/claude"]
+    assert claude_homes(env) == [tmp_path / ".claude", tmp_path / ".config/claude"]
     (tmp_path / "xdg/claude").mkdir(parents=True)
     moved = env | {"XDG_CONFIG_HOME": str(tmp_path / "xdg")}
-    assert roots(moved) == [tmp_path / ".claude", tmp_path / "xdg/claude"]
+    assert claude_homes(moved) == [tmp_path / ".claude", tmp_path / "xdg/claude"]
 
 
 def test_claude_config_dir_replaces_both_homes_even_if_it_does_not_exist_yet(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     env = {"HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "other")}
-    assert roots(env) == [tmp_path / "other"]
-    assert roots(env | {"CLAUDE_CONFIG_DIR": ""}) == [tmp_path / ".claude"]
+    assert claude_homes(env) == [tmp_path / "other"]
+    assert claude_homes(env | {"CLAUDE_CONFIG_DIR": ""}) == [tmp_path / ".claude"]
 
 
 def test_claude_config_dir_may_list_several_and_may_end_in_projects(tmp_path: Path) -> None:
     value = f"{tmp_path}/a, {tmp_path}/b/projects,,{tmp_path}/a"
-    assert roots({"CLAUDE_CONFIG_DIR": value}) == [tmp_path / "a", tmp_path / "b"]
+    assert claude_homes({"CLAUDE_CONFIG_DIR": value}) == [tmp_path / "a", tmp_path / "b"]
 
 
 def test_an_existing_directory_with_a_comma_in_its_name_is_one_home(tmp_path: Path) -> None:
     (tmp_path / "a,b").mkdir()
-    assert roots({"CLAUDE_CONFIG_DIR": str(tmp_path / "a,b")}) == [tmp_path / "a,b"]
+    assert claude_homes({"CLAUDE_CONFIG_DIR": str(tmp_path / "a,b")}) == [tmp_path / "a,b"]
 
 
 def test_a_home_that_is_itself_called_projects_stays_one(tmp_path: Path) -> None:
     plant(tmp_path, f"projects/{APP}/{ONE}.jsonl")
-    assert roots({"CLAUDE_CONFIG_DIR": str(tmp_path / "projects")}) == [tmp_path / "projects"]
+    assert claude_homes({"CLAUDE_CONFIG_DIR": str(tmp_path / "projects")}) == [tmp_path / "projects"]
 
 
 def test_the_transcript_of_a_session_to_come_is_where_claude_code_will_write_it(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tracklog.sources.codex import RolloutName, find, rollout_name, roots
+from tracklog.sources.codex import RolloutName, find, rollout_name
+from tracklog.sources.homes import codex_homes
 
 from .tree import ONE, TWO, files_in, plant, skipped_in
 
@@ -116,8 +117,8 @@ def test_the_ids_are_those_the_file_name_states(name: str, ids: RolloutName | No
 
 def test_codex_home_replaces_the_usual_home(tmp_path: Path) -> None:
     env = {"HOME": str(tmp_path)}
-    assert roots(env) == []
+    assert codex_homes(env) == []
     (tmp_path / ".codex").mkdir()
-    assert roots(env) == [tmp_path / ".codex"]
-    assert roots(env | {"CODEX_HOME": ""}) == [tmp_path / ".codex"]
-    assert roots(env | {"CODEX_HOME": str(tmp_path / "x")}) == [tmp_path / "x"]
+    assert codex_homes(env) == [tmp_path / ".codex"]
+    assert codex_homes(env | {"CODEX_HOME": ""}) == [tmp_path / ".codex"]
+    assert codex_homes(env | {"CODEX_HOME": str(tmp_path / "x")}) == [tmp_path / "x"]

@@ -8,7 +8,8 @@ import pytest
 from tracklog.errors import UserError
 from tracklog.sources.folders import roots_at
 from tracklog.sources.found import FileKind, LogFile, Place, Root
-from tracklog.sources.places import default_roots, find_all, find_at, places, resolve_session
+from tracklog.sources.homes import default_roots
+from tracklog.sources.places import find_all, find_at, places, resolve_session
 
 from .tree import ONE, TWO, files_in, plant, skipped_in
 

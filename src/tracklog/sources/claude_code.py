@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tracklog.errors import UserError
 from tracklog.sources.found import LINE_SUFFIXES, UUID, FileKind, LogFile, Skipped, Standing
-from tracklog.sources.homes import homes_from, user_home
+from tracklog.sources.homes import claude_homes, user_home
 from tracklog.sources.listing import list_folder, log_file, stat_regular, walk
 from tracklog.sources.slug import project_dirs_for, slug
 
@@ -34,16 +33,6 @@ _KIND_BY_NAME = {
     "sessions-index.json": FileKind.PROJECT_INDEX,
     "history.jsonl": FileKind.HISTORY,
 }
-
-
-def roots(env: Mapping[str, str]) -> list[Path]:
-    """The homes in use: the one the environment names, else the usual one and the one of old 1.0.x builds."""
-    named = env.get("CLAUDE_CONFIG_DIR")
-    if named:
-        return [_without_projects(home) for home in homes_from(unicodedata.normalize("NFC", named))]
-    home = user_home(env)
-    xdg = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
-    return [root for root in (home / ".claude", xdg / "claude") if root.is_dir()]
 
 
 def find(root: Path, *, part: str | None = None) -> Iterator[LogFile | Skipped]:
@@ -96,7 +85,7 @@ def transcript_path(
     env = os.environ if env is None else env
     if not session_id or "/" in session_id or "\0" in session_id:
         raise UserError(f"not a session id: {session_id!r}; give the UUID that names the transcript")
-    homes = [Path(root)] if root else roots(env) or [user_home(env) / ".claude"]
+    homes = [Path(root)] if root else claude_homes(env) or [user_home(env) / ".claude"]
     working_dir = resolved(cwd)
     existing = {path: status for home in homes for path, status in _transcripts_named(session_id, home)}
     if existing:
@@ -138,10 +127,6 @@ def session_of(name: str, kind: FileKind, *, folders: Sequence[str]) -> str | No
 
 def _if_session_id(name: str) -> str | None:
     return name if _SESSION_ID.fullmatch(name) else None
-
-
-def _without_projects(home: Path) -> Path:
-    return home.parent if home.name == "projects" and not (home / "projects").is_dir() else home
 
 
 def _find_projects(root: Path) -> Iterator[LogFile | Skipped]:

@@ -9,12 +9,11 @@ Rules of this room
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tracklog.sources.found import LINE_SUFFIXES, UUID, FileKind, LogFile, Skipped, Standing
-from tracklog.sources.homes import homes_from, user_home
 from tracklog.sources.listing import list_folder, log_file, walk
 
 _ROLLOUT_NAME = re.compile(
@@ -31,15 +30,6 @@ class RolloutName(NamedTuple):
 
     thread: str
     rollout: str
-
-
-def roots(env: Mapping[str, str]) -> list[Path]:
-    """The home that CODEX_HOME names, else the usual one if it exists."""
-    named = env.get("CODEX_HOME")
-    if named:
-        return homes_from(named)
-    usual = user_home(env) / ".codex"
-    return [usual] if usual.is_dir() else []
 
 
 def find(root: Path, *, part: str | None = None) -> Iterator[LogFile | Skipped]:

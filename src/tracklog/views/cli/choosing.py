@@ -11,9 +11,11 @@ from typing import NamedTuple
 from tracklog.errors import UserError
 from tracklog.sources.folders import roots_at
 from tracklog.sources.found import LogFile, Root, Skipped
-from tracklog.sources.places import default_roots, find_all, resolve_session
+from tracklog.sources.homes import default_roots
+from tracklog.sources.places import find_all, resolve_session
 from tracklog.sources.reasons import why_failed
 from tracklog.views.cli.ending import NotThere
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import talk
 
 
@@ -88,15 +90,6 @@ def refuse_if_of_several(text: str, agents: Iterable[str | None]) -> None:
         raise UserError(
             f"{text!r} is a session of {' and one of '.join(whose)}: choose with --agent, or name the file"
         )
-
-
-def tracklog_home(given: Path | None) -> Path:
-    """Where our own files live: as told, else where the system keeps data of users."""
-    if given is not None:
-        return given.absolute()
-    from platformdirs import user_data_path
-
-    return user_data_path("tracklog")
 
 
 def refuse_if_out_of_reach(path: Path) -> None:

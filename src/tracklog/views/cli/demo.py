@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from tracklog.views.cli.choosing import find_logs, tracklog_home
+from tracklog.views.cli.choosing import find_logs
 from tracklog.views.cli.glance import show_at_a_glance
 from tracklog.views.cli.options import A_PATH, home_option, json_option
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import answer, answer_json, count, roots_for_the_shell, safe, size, tilde
 from tracklog.views.cli.sample import Sample, write_sample, write_sample_in
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple, Protocol
-
-import click
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from tracklog.model.projects import last_part
+
+if TYPE_CHECKING:
+    import click
 
 _AGO = re.compile(r"(\d{1,6})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -98,6 +99,8 @@ def _asked(text: str | None, *, is_end: bool) -> datetime | None:
     try:
         return None if text is None else moment_meant(text, now=datetime.now(UTC), is_end=is_end)
     except (ValueError, OverflowError):
+        import click  # only where it is complained about: plain questions do without (quick.py)
+
         raise click.BadParameter(
             f"{text!r} is no time: give a day such as 2026-03-01, or 7d, 12h, 30m"
         ) from None

@@ -11,8 +11,8 @@ from tracklog.model.prices import Prices
 from tracklog.pipeline.ledger_state import is_settled
 from tracklog.store.database import Database, writing
 from tracklog.store.home import Busy, Home
-from tracklog.views.cli.choosing import tracklog_home
 from tracklog.views.cli.indexed import Index, indexed
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import talk
 from tracklog.views.cli.progress import progress_of_unknown
 

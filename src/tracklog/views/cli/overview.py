@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 
 from tracklog.errors import UserError
-from tracklog.views.cli.choosing import find_logs, tracklog_home
+from tracklog.views.cli.choosing import find_logs
 from tracklog.views.cli.demo import show_sample
 from tracklog.views.cli.doctor import survey_of
 from tracklog.views.cli.glance import newest, show_at_a_glance
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.places import place_rows, show_nothing_found
 from tracklog.views.cli.printing import (
     answer,

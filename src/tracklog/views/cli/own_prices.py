@@ -9,7 +9,7 @@ from pathlib import Path
 from tracklog.errors import UserError
 from tracklog.model.prices import Prices
 from tracklog.sources.reasons import why_failed, why_not_regular
-from tracklog.views.cli.choosing import tracklog_home
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import tilde
 
 NAME = "prices.toml"

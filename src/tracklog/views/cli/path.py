@@ -13,9 +13,10 @@ import click
 from tracklog.sources.claude_code import resolved, transcript_path
 from tracklog.sources.found import UUID, FileKind, LogFile
 from tracklog.sources.slug import project_dirs_for
-from tracklog.views.cli.choosing import Found, find_logs, session_named, tracklog_home
+from tracklog.views.cli.choosing import Found, find_logs, session_named
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.options import A_PATH, shared_options
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import answer, answer_json, safe
 
 _WHOLE_ID = re.compile(UUID)

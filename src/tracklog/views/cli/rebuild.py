@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from tracklog.store.home import Busy, Home
-from tracklog.views.cli.choosing import tracklog_home
 from tracklog.views.cli.ending import NOT_FINE, NotThere
 from tracklog.views.cli.indexed import asked_roots
 from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import answer, answer_json, count, safe, talk
 from tracklog.views.cli.progress import progress_of_unknown
 

@@ -16,9 +16,10 @@ from tracklog.pipeline.reading import lines_of, reader_for
 from tracklog.records.base import Piece
 from tracklog.sources.files import NotReadable
 from tracklog.sources.found import LogFile
-from tracklog.views.cli.choosing import find_logs, session_named, tracklog_home
+from tracklog.views.cli.choosing import find_logs, session_named
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.options import home_option, json_lines_option, root_option
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import answer, in_colour, safe, short
 
 Row = dict[str, Any]

@@ -12,15 +12,13 @@ from tracklog.model.ledger_values import COUNT_RULES, GROUPS, CountRule, Group, 
 from tracklog.views.cli.ending import NOT_FINE
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import shared_options, sync_option
-from tracklog.views.cli.printing import answer, answer_json, count, talk
+from tracklog.views.cli.printing import talk
+from tracklog.views.cli.usage_answer import SHOWN, Form, answer_usage
 from tracklog.views.cli.usage_budget import budget_option, is_passed, verdict
-from tracklog.views.cli.usage_csv import answer_csv
 from tracklog.views.cli.usage_numbers import BASES, Basis
-from tracklog.views.cli.usage_reading import Asked, Spent, spent
-from tracklog.views.cli.usage_rows import ORDERS, Listed, Manner, Order, document, listed
-from tracklog.views.cli.usage_zone import moment_given, name_of, zone_option
-
-_SHOWN = 30
+from tracklog.views.cli.usage_reading import Asked
+from tracklog.views.cli.usage_rows import ORDERS, Order
+from tracklog.views.cli.usage_zone import moment_given, zone_option
 
 
 @click.command
@@ -75,7 +73,7 @@ _SHOWN = 30
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help=f"At most so many rows: {_SHOWN} unless told otherwise, with --json and --csv all.",
+    help=f"At most so many rows: {SHOWN} unless told otherwise, with --json and --csv all.",
 )
 @click.option("--csv", "as_csv", is_flag=True, help="Print the rows for a spreadsheet.")
 @sync_option
@@ -134,44 +132,10 @@ def usage(
     )
     day = _moment("--as-of", as_of, now=now, zone=UTC)
     asked = Asked(group, rule, zone, filters, as_model, day, with_uncertain)
-    found = spent(roots, agent=agent, home=home, asked=asked, syncs=syncs)
-    manner = Manner(rule, basis, name_of(zone), as_model, as_of)
-    most = limit if limit or as_json or as_csv else _SHOWN
-    rows = listed(found.report, by=by, basis=basis, is_reversed=is_reversed, limit=most)
-    if as_json:
-        answer_json(document(found.report, rows.rows, manner, now=now, with_uncertain=with_uncertain))
-    elif as_csv:
-        answer_csv(rows.rows, basis)
-    elif is_empty(found.report):
-        _show_that_there_is_none(found, roots, agent=agent, filters=filters, home=home)
-    else:
-        _show(found, rows, asked, manner, now=now)
+    form = Form(as_json, as_csv, basis, by, is_reversed, limit, as_of)
+    report = answer_usage(asked, form, roots=roots, agent=agent, home=home, syncs=syncs)
     if budget is not None:
-        _judge(found.report, budget, basis)
-
-
-def is_empty(report: Report) -> bool:
-    """Whether nothing was spent, as far as any log tells."""
-    return not report.rows and not report.total.requests and not report.hidden
-
-
-def _show(found: Spent, rows: Listed, asked: Asked, manner: Manner, *, now: datetime) -> None:
-    from tracklog.views.cli.usage_table import Look, show, show_uncertain
-
-    show(found.report, rows, Look(asked.group, manner, asked.zone, now, found.projects))
-    if asked.with_uncertain:
-        show_uncertain(found.report.uncertain)
-
-
-def _show_that_there_is_none(
-    found: Spent, roots: tuple[Path, ...], *, agent: str | None, filters: Filters, home: Path | None
-) -> None:
-    if found.n_sessions and not filters.asks:
-        answer(f"No request in {count(found.n_sessions, 'session')}.")
-        return
-    from tracklog.views.cli.stories import Stories  # only here: it loads the whole model
-
-    Stories(roots, agent=agent, filters=filters, home=home).show_that_there_is_none()
+        _judge(report, budget, basis)
 
 
 def _judge(report: Report, budget: int, basis: Basis) -> None:

@@ -16,14 +16,12 @@ from tracklog.model.books import Wanted, folders
 from tracklog.model.ledger import Ledger
 from tracklog.model.ledger_values import CountRule, Group, Report
 from tracklog.model.prices import Prices
-from tracklog.model.report import report
 from tracklog.sources.found import FileKind, LogFile
 from tracklog.store.home import Home
-from tracklog.views.cli.choosing import find_logs, tracklog_home
 from tracklog.views.cli.filters import Filters, is_in_project
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.own_prices import load_prices
 from tracklog.views.cli.printing import talk
-from tracklog.views.cli.progress import progress
 from tracklog.views.cli.usage_lines import with_lines
 
 _BY_OWNER = ("session", "thread", "project", "entrypoint")  # groups in which it matters whose a request is
@@ -108,6 +106,8 @@ def _from_index(
 def _from_logs(
     roots: Sequence[Path], *, agent: str | None, home: Path | None, asked: Asked, prices: Prices
 ) -> Spent:
+    from tracklog.views.cli.choosing import find_logs  # where there is an index, nobody looks for logs
+
     files = find_logs(roots, agent=agent, home=tracklog_home(home)).files
     if not files:
         return _summed_up(Ledger([], asked.rule), [], prices, asked, n_sessions=0)
@@ -121,6 +121,8 @@ def _from_logs(
 def _summed_up(
     ledger: Ledger, files: Sequence[LogFile], prices: Prices, asked: Asked, *, n_sessions: int
 ) -> Spent:
+    from tracklog.model.report import report
+
     _tell_problems([(ledger.sources[file].path, why) for file, why in sorted(ledger.problems.items())])
     made = report(
         ledger,
@@ -146,6 +148,7 @@ def _ledger_of(files: Sequence[LogFile], asked: Asked) -> tuple[Ledger, int]:
     # imported here because every reader comes with them: where there is nothing to read, none is needed
     from tracklog.pipeline.sessions import group
     from tracklog.pipeline.spending import spent_in
+    from tracklog.views.cli.progress import progress
 
     done = 0
 

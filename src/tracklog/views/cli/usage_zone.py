@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime, timedelta, tzinfo
-
-import click
+from typing import TYPE_CHECKING
 
 from tracklog.views.cli.filters import moment_meant
+
+if TYPE_CHECKING:
+    import click
 
 _LOCAL = "local"
 _LOCALTIME = "/etc/localtime"
@@ -46,6 +48,8 @@ def zone_option(_ctx: click.Context, _option: click.Parameter, name: str | None)
     try:
         return zone_named(name)
     except ValueError:
+        import click  # only where it is complained about: plain questions do without (quick.py)
+
         raise click.BadParameter(
             f"{name!r} is no time zone: give a name such as Europe/Berlin, utc or local"
         ) from None

@@ -1,0 +1,55 @@
+"""Commands in their plainest form, answered without loading the whole command line: click alone takes as long as Python.
+
+What is asked again and again, by people and by scripts, is asked with few words. Only these are understood here;
+everything else, and every mistake, is for click.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tracklog.model.ledger_values import Group
+
+Work = Callable[[], int]
+
+
+def quick_work(arguments: Sequence[str]) -> Work | None:
+    """What to do, if that can be told at once."""
+    flags = set(arguments[1:])
+    if "_TRACKLOG_COMPLETE" in os.environ or not arguments or len(flags) < len(arguments[1:]):
+        return None
+    match arguments:
+        case ["index", *_] if flags <= {"--json"}:
+            return lambda: _index(as_json="--json" in flags)
+        case ["usage", "daily" | "weekly" | "monthly" | "model" as group, *_] if flags <= {group, "--json"}:
+            return lambda: _usage(group, as_json="--json" in flags)
+        case ["usage", *_] if flags <= {"--json"}:
+            return lambda: _usage("daily", as_json="--json" in flags)
+    return None
+
+
+def _index(*, as_json: bool) -> int:
+    from tracklog.views.cli.indexing import bring_up_to_date
+
+    bring_up_to_date((), agent=None, home=_own_home(), as_json=as_json)
+    return 0
+
+
+def _usage(group: Group, *, as_json: bool) -> int:
+    from tracklog.views.cli.filters import Filters
+    from tracklog.views.cli.usage_answer import Form, answer_usage
+    from tracklog.views.cli.usage_reading import Asked
+    from tracklog.views.cli.usage_zone import local_zone
+
+    asked = Asked(group, "ours", local_zone(), Filters())
+    answer_usage(asked, Form(as_json=as_json), home=_own_home())
+    return 0
+
+
+def _own_home() -> Path | None:
+    given = os.environ.get("TRACKLOG_HOME")
+    return Path(given) if given else None
