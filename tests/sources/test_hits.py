@@ -15,9 +15,11 @@ from tracklog.sources.lines import KEPT_BYTES, cut
 
 NEEDLE = b'"ab"'
 OTHER = b"b-a-b"
+ALIKE = b"a-a-b"  # has much in common with the other
 SPLINTERS = [
     NEEDLE,
     OTHER,
+    ALIKE,
     b"\n",
     b'"',
     b"a",
@@ -90,6 +92,24 @@ def test_what_follows_the_last_of_them_is_kept_while_it_fits_into_the_last_piece
 def test_lines_with_one_of_two_words_come_in_their_order_and_once(data: bytes, sizes: list[int]) -> None:
     assert list(LinesWith(in_pieces(data, sizes), NEEDLE, OTHER)) == found_by_cutting(data, NEEDLE, OTHER)
     assert list(LinesWith([data], OTHER, NEEDLE)) == found_by_cutting(data, NEEDLE, OTHER)
+
+
+@given(SOME_BYTES, SIZES)
+def test_words_that_have_much_in_common_are_told_apart(data: bytes, sizes: list[int]) -> None:
+    found = found_by_cutting(data, NEEDLE, OTHER, ALIKE)
+    assert list(LinesWith(in_pieces(data, sizes), NEEDLE, OTHER, ALIKE)) == found
+    assert list(LinesWith([data], NEEDLE, ALIKE, OTHER)) == found
+    assert list(LinesWith([data], NEEDLE, ALIKE)) == found_by_cutting(data, NEEDLE, ALIKE)
+
+
+def test_lines_that_are_gone_over_one_by_one_are_copies() -> None:
+    buffer = bytearray(b'1 "ab"\n2 "ab"\n')
+
+    def source() -> Iterator[memoryview]:
+        yield memoryview(buffer)
+        buffer[:] = bytes(len(buffer))
+
+    assert list(LinesWith(source(), NEEDLE)) == [(0, b'1 "ab"'), (7, b'2 "ab"')]
 
 
 @given(SOME_BYTES, SIZES)

@@ -10,7 +10,7 @@ from tracklog.store.database import writing
 from tracklog.store.home import Home
 from tracklog.store.keys import call_key
 from tracklog.store.public_views import make_views
-from tracklog.store.texts import put_texts
+from tracklog.store.texts import put_texts, worded
 from tracklog.store.values import Text
 
 ONE = "0a000000-0000-4000-8000-000000000001"
@@ -136,7 +136,7 @@ def _put_parts(db: sqlite3.Connection) -> None:
         Text(1, 0, 0, 1, None, None, None, "hi"),
         Text(3, 120, 0, 4, AT_MS, "Bash", "toolu_1", "ls --frobnicate"),
     ]
-    put_texts(db, [(1, text) for text in texts])
+    put_texts(db, [(1, worded(text)) for text in texts])
 
 
 def _call(id: str, *, file: int, verdict: str) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from tracklog.store.match import match_of
 from tracklog.store.query import Query, Term
 from tracklog.store.scope import scope_of
 from tracklog.store.search import COUNTED, Found, search
-from tracklog.store.texts import ROLES, drop_texts, put_texts
-from tracklog.store.values import Text
+from tracklog.store.texts import ROLES, drop_texts, put_texts, worded
+from tracklog.store.values import Text, WordedText
 from tracklog.store.words import parts_of
 
 DAY_MS = 86_400_000
@@ -76,9 +76,9 @@ def put_call(
 
 def text(
     line: int, role: str, words: str, *, name: str | None = None, call: str | None = None, day: int = 0
-) -> Text:
+) -> WordedText:
     at_ms = AT_MS + day * DAY_MS + line * 1000
-    return Text(line, line * 100, 0, ROLES[role], at_ms, name, call, words)
+    return worded(Text(line, line * 100, 0, ROLES[role], at_ms, name, call, words))
 
 
 def found(db: sqlite3.Connection, query: str, **more: Any) -> list[tuple[int, int]]:
@@ -224,7 +224,7 @@ LETTERS = "abXYzé0 9_-./:ßДжλΩ日本語한국어ねこ🚀✅(\"'"
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_word_of_a_text_finds_it(words: sqlite3.Connection, text: str) -> None:
     words.execute("insert into words (words) values ('delete-all')")
-    words.execute("insert into words (rowid, text, parts) values (1, ?, ?)", (text, parts_of(text)))
+    words.execute("insert into words (rowid, text, parts) values (1, ?, ?)", (text, parts_of(text.encode())))
     for word in re.findall(r"[^\W_]+|[🚀✅]", text):
         match = match_of(Query(((Term(word),),)))
         assert words.execute("select rowid from words where words match ?", (match,)).fetchall() == [(1,)], (

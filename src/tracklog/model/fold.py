@@ -8,7 +8,10 @@ Rules of this room
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from msgspec import Raw
 
 from tracklog.model.events import (
     CallProgressed,
@@ -32,6 +35,10 @@ _IN_THREADS = frozenset(
 )
 
 
+_KEPT_REPORTS = (
+    b"otalT",
+    b"runId",
+)  # what a subagent's work came to, and the run that a workflow's call began
 _KEPT_TEXT = 2000  # characters: as much as a call tells of its error
 
 
@@ -54,19 +61,27 @@ class FileFold:
     def add(self, events: Iterable[Event]) -> None:
         """Takes events in, as they stand in the log."""
         for event in events:
-            if not self._with_text and isinstance(event, (ModelReplied, ToolCalled, ToolReturned)):
-                _forget_text(event)
+            if not self._with_text and (forget := _FORGET_TEXT.get(type(event))) is not None:
+                forget(event)
             if event.at is not None:
-                self.first_at = event.at if self.first_at is None else min(self.first_at, event.at)
-                self.last_at = event.at if self.last_at is None else max(self.last_at, event.at)
+                self._meet(event.at)
             if event.is_copy:
                 self._copy(event)
-            else:
-                thread = self._thread(event)
-                if event.node is not None:
-                    self._grow(event, thread)
+                continue
+            thread = self._thread(event)
+            if event.node is not None:
+                self._grow(event, thread)
+            if type(event) not in _IN_THREADS:
                 self._note(event)
-                self.of(thread).add(event)
+            self.of(thread).add(event)
+
+    def _meet(self, at: str) -> None:
+        if self.last_at is None or self.first_at is None:
+            self.first_at = self.last_at = at
+        elif at > self.last_at:
+            self.last_at = at
+        elif at < self.first_at:
+            self.first_at = at
 
     def of(self, thread: ThreadId) -> ThreadFold:
         """The fold of one thread of this log."""
@@ -94,24 +109,19 @@ class FileFold:
         return known or ThreadId(event.node)
 
     def _grow(self, event: Event, thread: ThreadId) -> None:
-        node = event.node
-        assert node is not None
-        if event.is_sidechain and self.thread == MAIN:
-            self._thread_of[node] = thread  # not on the main tree
+        if event.is_sidechain and self.thread == MAIN and event.node is not None:
+            self._thread_of[event.node] = thread  # not on the main tree
         else:
             self.graph.see(event, event.place.path)
 
     def _note(self, event: Event) -> None:
-        kind = type(event)
-        if kind in _IN_THREADS:
-            return
         if isinstance(event, LeafMarked):
             self.graph.mark(event.leaf, explicit=event.explicit)
         elif isinstance(event, ContextCompacted) and event.node is not None:
             self._compacted(event, event.node)
         elif isinstance(event, MessagesRetracted):
             self.graph.retract(event.nodes)
-        self.facts.setdefault(kind, []).append(event)
+        self.facts.setdefault(type(event), []).append(event)
 
     def _compacted(self, event: ContextCompacted, boundary: NodeId) -> None:
         self.graph.compacted(
@@ -123,13 +133,26 @@ class FileFold:
         )
 
 
-def _forget_text(event: ModelReplied | ToolCalled | ToolReturned) -> None:
-    """Keeps of big texts what a verdict may still need, and nothing of the line that they stood in."""
-    if isinstance(event, ToolCalled):
-        event.input = event.input.copy()
-        return
-    if isinstance(event, ModelReplied):
-        event.thinking = ""
-    else:
-        event.report = event.report.copy()
+def _forget_input(event: ToolCalled) -> None:
+    """A copy of the input lets go of the line that it stood in."""
+    event.input = event.input.copy()
+
+
+def _forget_words(event: ModelReplied) -> None:
+    event.thinking = ""
     event.text = event.text[:_KEPT_TEXT]
+
+
+def _forget_output(event: ToolReturned) -> None:
+    """A report may tell what a subagent's work came to, or which run a workflow's call began; else nobody asks it."""
+    if event.report:
+        report = bytes(event.report)
+        event.report = Raw(report) if b"otalT" in report or b"runId" in report else Raw()
+    event.text = event.text[:_KEPT_TEXT]
+
+
+# What a verdict may still need of big texts is kept, and nothing of the line that they stood in.
+_FORGET_TEXT = cast(
+    dict[type[Event], Callable[[Event], None]],
+    {ToolCalled: _forget_input, ModelReplied: _forget_words, ToolReturned: _forget_output},
+)

@@ -32,6 +32,7 @@ class Node(msgspec.Struct, gc=False):
     calls: dict[CallId, None] = {}  # that it asks for, or answers, in order
     is_aside: bool = False  # of a subagent, a teammate, or made by the client: never where a session goes on
     writer: str | None = None  # the session or file that it stands in
+    line: int | None = None  # of its last time
 
     @property
     def is_message(self) -> bool:
@@ -147,6 +148,9 @@ class Forest:
         return None
 
     def _open_circles(self) -> None:
+        born = {id: node.born for id, node in self.nodes.items()}
+        if all(parent is None or born[parent] < born[id] for id, parent in self.up.items()):
+            return  # who follows only what was there before closes no circle
         done: set[NodeId] = set()
         for start in self.up:
             walk: dict[NodeId, None] = {}

@@ -12,7 +12,8 @@ Rules of this room
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import cast
 
 from tracklog.model.events import Event, ModelReplied, PromptGiven, ToolCalled, ToolReturned
 from tracklog.model.forest import Forest, Kind, Node, Seam
@@ -20,6 +21,7 @@ from tracklog.model.ids import CallId, NodeId
 from tracklog.model.session import Branch
 from tracklog.model.ways import Mark, Ways
 
+Told = tuple[Kind, str | None, tuple[CallId, ...]]  # kind, what it says, which calls it asks for or answers
 _WEIGHT: dict[Kind, int] = {"side": 0, "words": 1, "result": 2, "answer": 3, "call": 4, "prompt": 5}
 
 
@@ -31,7 +33,6 @@ class Graph:
         self._mark: Mark | None = None
         self._seams: dict[NodeId, Seam] = {}
         self._retracted: dict[NodeId, None] = {}
-        self._line_of: dict[NodeId, int] = {}
         self._n_written = 0
         self._ways: Ways | None = None
 
@@ -51,35 +52,33 @@ class Graph:
 
         `says` is the text of a prompt, or the request of an answer. A record written again counts as it stands last.
         """
-        self._ways = None
-        known = self.nodes.get(id)
-        if known is not None and line is not None and self._line_of.get(id) == line:
-            _tell_more(known, kind, says, calls)
-            return
-        if kind in ("answer", "call") and says is None:
-            says = id  # an answer of which the log names no request stands alone
-        self._n_written += 1
-        born = known.born if known else self._n_written
-        told = dict.fromkeys(calls)
-        self.nodes[id] = Node(id, parent, born, self._n_written, kind, says, told, is_aside, writer)
-        if line is not None:
-            self._line_of[id] = line
+        self._grow(Node(id, parent, 0, 0, kind, says, dict.fromkeys(calls), is_aside, writer, line))
 
     def see(self, event: Event, writer: str | None = None) -> None:
         """Takes in what an event says of its record."""
         if event.node is None:
             return
-        kind, says, calls = _told_by(event)
-        self.add(
-            event.node,
-            event.parent,
-            kind=kind,
-            says=says,
-            calls=calls,
-            is_aside=event.is_aside,
-            writer=writer,
-            line=event.place.line,
-        )
+        told_by = _TOLD_BY.get(type(event))
+        kind, says, calls = told_by(event) if told_by else _said_beside(event)
+        told = dict.fromkeys(calls)
+        line = event.place.line
+        self._grow(Node(event.node, event.parent, 0, 0, kind, says, told, event.is_aside, writer, line))
+
+    def _grow(self, node: Node) -> None:
+        self._ways = None
+        known = self.nodes.get(node.id)
+        if known is not None and node.line is not None and known.line == node.line:
+            _tell_more(known, node)
+            return
+        if node.says is None and node.is_answer:
+            node.says = node.id  # an answer of which the log names no request stands alone
+        self._n_written += 1
+        node.order = self._n_written
+        node.born = node.order
+        if known is not None:
+            node.born = known.born
+            node.line = known.line if node.line is None else node.line
+        self.nodes[node.id] = node
 
     def mark(self, leaf: NodeId | None, *, explicit: bool = False) -> None:
         """The client said from where it would go on; only its last word counts, and its record may come later.
@@ -145,22 +144,37 @@ class Graph:
         return self._ways
 
 
-def _tell_more(node: Node, kind: Kind, says: str | None, calls: tuple[CallId, ...]) -> None:
-    if _WEIGHT[kind] > _WEIGHT[node.kind]:
-        node.kind = kind
-        node.says = says if says is not None else node.says
-    node.calls.update(dict.fromkeys(calls))
+def _tell_more(known: Node, node: Node) -> None:
+    if _WEIGHT[node.kind] > _WEIGHT[known.kind]:
+        known.kind = node.kind
+        known.says = node.says if node.says is not None else known.says
+    known.calls.update(node.calls)
 
 
-def _told_by(event: Event) -> tuple[Kind, str | None, tuple[CallId, ...]]:
-    if isinstance(event, PromptGiven):
-        # A command is a way on only by what is answered: a resume passes by those that the client ran itself.
-        return ("words" if event.origin in ("slash", "shell") else "prompt"), event.text, ()
-    if isinstance(event, ModelReplied):
-        return "answer", event.request or event.node, ()
-    if isinstance(event, ToolCalled):
-        asked = () if event.is_server_side else (event.call,)
-        return ("call" if asked else "answer"), event.request or event.node, asked
-    if isinstance(event, ToolReturned):
-        return "result", None, (event.call,) if event.call is not None else ()
+def _said_beside(event: Event) -> Told:
     return ("words" if event.is_message else "side"), None, ()
+
+
+def _prompted(event: PromptGiven) -> Told:
+    # A command is a way on only by what is answered: a resume passes by those that the client ran itself.
+    return ("words" if event.origin in ("slash", "shell") else "prompt"), event.text, ()
+
+
+def _replied(event: ModelReplied) -> Told:
+    return "answer", event.request or event.node, ()
+
+
+def _called(event: ToolCalled) -> Told:
+    if event.is_server_side:
+        return "answer", event.request or event.node, ()
+    return "call", event.request or event.node, (event.call,)
+
+
+def _returned(event: ToolReturned) -> Told:
+    return "result", None, (event.call,) if event.call is not None else ()
+
+
+_TOLD_BY = cast(
+    dict[type[Event], Callable[[Event], Told]],
+    {PromptGiven: _prompted, ModelReplied: _replied, ToolCalled: _called, ToolReturned: _returned},
+)

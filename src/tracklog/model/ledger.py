@@ -17,6 +17,7 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -259,6 +260,15 @@ class Ledger:
     def raw_rows(self) -> Iterator[tuple[int, ...]]:
         """The same as plain tuples, in the order of the fields of a sight: twice as fast."""
         return _ROW.iter_unpack(self._rows)
+
+    def raw_runs(self) -> Iterator[list[tuple[int, ...]]]:
+        """The same in parts: the rows of one file together, where it holds nothing that another holds."""
+        rows, done = self.raw_rows(), 0
+        for first, n in sorted(self._runs.values()):
+            yield list(islice(rows, first - done))
+            yield list(islice(rows, n))
+            done = first + n
+        yield list(rows)
 
     def sight(self, row: int) -> Sight:
         """One request."""

@@ -9,8 +9,10 @@ Rules of this room
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, tzinfo
+from operator import itemgetter
 
 from tracklog.model.blocks import block_starts
 from tracklog.model.books import Books, Wanted, terms_of
@@ -101,13 +103,18 @@ def by_time(zone: tzinfo, group: Group) -> Keys:
     """The days, weeks or months of a zone."""
     form = {"daily": "%Y-%m-%d", "weekly": "%G-W%V", "monthly": "%Y-%m"}[group]
     first, behind, name = 0, 0, NO_DAY  # the day that was asked for last: rows come a file at a time
+    days: list[tuple[int, int, str]] = []  # all that were, in order; far fewer than there are files
 
     def at(ms: int) -> str:
         nonlocal first, behind, name
         if not first <= ms < behind:
             if ms == NO_TIME:
                 return NO_DAY
-            first, behind, name = _day_of(ms, zone, form)
+            n = bisect_right(days, ms, key=itemgetter(0))
+            if not n or ms >= days[n - 1][1]:
+                days.insert(n, _day_of(ms, zone, form))
+                n += 1
+            first, behind, name = days[n - 1]
         return name
 
     return Keys(lambda _, sight: at(sight.first_at), at)

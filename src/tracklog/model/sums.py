@@ -30,10 +30,18 @@ _Raw = tuple[int, ...]  # the fields of a sight
 _OUTPUT, _INPUT, _WRITE, _READ, _FIRST_AT = map(
     Sight._fields.index, ("output", "input", "cache_write", "cache_read", "first_at")
 )
-_PLACE = itemgetter(*map(Sight._fields.index, ("file", "model", "terms")))
+_PLACES = [Sight._fields.index(name) for name in ("file", "model", "terms")]
+_PLACE = itemgetter(*_PLACES)
 _COLUMNS = [  # of a sight, in the order of Tokens
     Sight._fields.index(name) for name in Tokens.__struct_fields__
 ]
+
+
+class _Together(NamedTuple):
+    """Requests, and the same by field."""
+
+    rows: list[_Raw]
+    columns: list[_Raw]
 
 
 class Keys(NamedTuple):
@@ -62,55 +70,61 @@ class Sums:
     def add_all(self) -> None:
         """Counts all requests that are meant: those that one file has on the same terms together."""
         number = 0
-        for (file, model, terms), rows in groupby(self._ledger.raw_rows(), key=_PLACE):
-            together = list(rows)
-            names = self._ledger.names[file]
-            for (key, _), alike in self._by_key(number, together):
-                self._add_alike(key, names[model] or None, terms=names[terms], rows=alike)
-            number += len(together)
+        for rows in self._ledger.raw_runs():
+            for together in _on_the_same_terms(rows):
+                self._add_together(number, together)
+                number += len(together.rows)
         for number in sorted(self._ledger.asides):
             sight = self._ledger.sight(number)
             if sight.output >= 0 and self._books.is_wanted(sight):
                 self._add_aside(number, self._key_of(number, sight), sight)
 
-    def _by_key(self, number: int, rows: list[_Raw]) -> Iterable[tuple[tuple[str, int], list[_Raw]]]:
+    def _add_together(self, number: int, together: _Together) -> None:
+        file, model, terms = _PLACE(together.rows[0])
+        names = self._ledger.names[file]
+        for key, alike in self._by_key(number, together):
+            self._add_alike(key, names[model] or None, terms=names[terms], alike=alike)
+
+    def _by_key(self, number: int, together: _Together) -> Iterable[tuple[str, _Together]]:
         """The rows of each key and of each day on which prices may change; `number` is that of the first row."""
         key_of, key_at, books = self._key_of, self._key_at, self._books
         if key_at is not None and not books.asks:
-            times = [row[_FIRST_AT] for row in rows]
+            times = together.columns[_FIRST_AT]
             first, last = min(times), max(times)
-            kind = (key_at(first), first // _DAY_MS)
-            if kind == (key_at(last), last // _DAY_MS):  # then all between them are the same, too
-                return [(kind, rows)]
+            key = key_at(first)
+            if first // _DAY_MS == last // _DAY_MS and key == key_at(
+                last
+            ):  # then all between are the same, too
+                return [(key, together)]
         parts: dict[tuple[str, int], list[_Raw]] = {}
-        for n, row in enumerate(rows, number):
+        for n, row in enumerate(together.rows, number):
             sight = Sight._make(row)
             if books.is_wanted(sight):
                 parts.setdefault((key_of(n, sight), sight.first_at // _DAY_MS), []).append(row)
-        return parts.items()
+        return [(key, _together(rows)) for (key, _), rows in parts.items()]
 
-    def _add_alike(self, key: str, model: str | None, *, terms: str, rows: list[_Raw]) -> None:
+    def _add_alike(self, key: str, model: str | None, *, terms: str, alike: _Together) -> None:
         """Counts requests that have the same key, model, terms and day."""
-        if self._books.is_hourly(model, terms) and len(rows) > 1:
-            for row in rows:
-                self._add_alike(key, model, terms=terms, rows=[row])
+        if self._books.is_hourly(model, terms) and len(alike.rows) > 1:
+            for row in alike.rows:
+                self._add_alike(key, model, terms=terms, alike=_together([row]))
             return
-        times = [row[_FIRST_AT] for row in rows]
+        times = alike.columns[_FIRST_AT]
         self._note_time(key, min(times))
         self._note_time(key, max(times))
         rates = self._books.rates(model, terms, times[0])
-        for step, alike in _by_step(rates, rows):
-            self._sum_up(self._of(key, model, step), model, alike)
+        for step, together in _by_step(rates, alike):
+            self._sum_up(self._of(key, model, step), model, together)
 
-    def _sum_up(self, sums: list[int], model: str | None, rows: list[_Raw]) -> None:
+    def _sum_up(self, sums: list[int], model: str | None, together: _Together) -> None:
+        rows, columns = together
         sums[_REQUESTS] += len(rows)
-        columns = list(zip(*rows, strict=True))
         if min(columns[_OUTPUT]) < 0:
             seen = [row for row in rows if row[_OUTPUT] >= 0]
             sums[_MISSING] += len(rows) - len(seen)
             if not seen:
                 return
-            rows, columns = seen, list(zip(*seen, strict=True))
+            rows, columns = _together(seen)
         for n, column in enumerate(_COLUMNS):
             sums[n] += sum(columns[column])
         if not all(columns[-1]):
@@ -259,18 +273,34 @@ def added(one: Tokens, other: Tokens) -> Tokens:
     return Tokens(*map(add, msgspec.structs.astuple(one), msgspec.structs.astuple(other)))
 
 
-def _by_step(rates: Rates | None, rows: list[_Raw]) -> Iterable[tuple[Rates | None, list[_Raw]]]:
+def _together(rows: list[_Raw]) -> _Together:
+    return _Together(rows, list(zip(*rows, strict=True)))
+
+
+def _on_the_same_terms(rows: list[_Raw]) -> Iterable[_Together]:
+    """The rows that stand behind one another with figures of the same file, model and terms: mostly all."""
+    if not rows:
+        return []
+    together = _together(rows)
+    places = map(together.columns.__getitem__, _PLACES)
+    if all(column.count(column[0]) == len(rows) for column in places):
+        return [together]
+    return [_together(list(alike)) for _, alike in groupby(rows, key=_PLACE)]
+
+
+def _by_step(rates: Rates | None, together: _Together) -> Iterable[tuple[Rates | None, _Together]]:
     """The rows of each step, where a price depends on the size of a request."""
     if rates is None or rates.above is None:
-        return [(rates, rows)]
-    sizes = [row[_INPUT] + row[_WRITE] + row[_READ] for row in rows]
+        return [(rates, together)]
+    columns = together.columns
+    sizes = list(map(sum, zip(columns[_INPUT], columns[_WRITE], columns[_READ], strict=True)))
     if max(sizes) <= rates.above:
-        return [(rates, rows)]
+        return [(rates, together)]
     by_step: dict[int, tuple[Rates, list[_Raw]]] = {}
-    for row, size in zip(rows, sizes, strict=True):
+    for row, size in zip(together.rows, sizes, strict=True):
         step = step_of(rates, size)
         by_step.setdefault(id(step), (step, []))[1].append(row)
-    return by_step.values()
+    return [(step, _together(rows)) for step, rows in by_step.values()]
 
 
 def step_of(rates: Rates, prompt: int) -> Rates:

@@ -50,6 +50,8 @@ class Tasks:
             arguments = opened(call.called.input)
             if isinstance(arguments, dict) and isinstance(arguments.get("description"), str):
                 found += self._by_description.get(arguments["description"], [])
+        if not found:
+            return found
         unique = {(event.place, event.end): event for event in found}
         return sorted(unique.values(), key=lambda event: (event.at or "", event.place))
 

@@ -43,12 +43,12 @@ def told(given: Any, cwd: str | None) -> str:
     patch = given.get("input") or given.get("patch")
     if isinstance(patch, str) and (files := _patched_files(patch, cwd)):
         return files
-    key = next((key for key in _TELLING if given.get(key)), None)
-    if key is None:
-        return _as_json(given) if given else ""
-    words = _as_words(given[key], cwd)
-    where = given.get("path") if key == "pattern" else None
-    return f"{words} in {_below(where, cwd)}" if isinstance(where, str) else words
+    for key in _TELLING:
+        if given.get(key):
+            words = _as_words(given[key], cwd)
+            where = given.get("path") if key == "pattern" else None
+            return f"{words} in {_below(where, cwd)}" if isinstance(where, str) else words
+    return _as_json(given) if given else ""
 
 
 def _as_words(value: Any, cwd: str | None) -> str:

@@ -9,7 +9,9 @@ Rules of this room
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 from tracklog.model.events import (
     CallProgressed,
@@ -28,7 +30,7 @@ from tracklog.model.events import (
 from tracklog.model.facts import CallFacts, RequestFacts, TurnFacts
 from tracklog.model.ids import CallId, NodeId, RequestId, ThreadId
 
-_WORK = (ModelReplied, ToolCalled, ToolReturned, TurnInterrupted)
+_WORK = frozenset({ModelReplied, ToolCalled, ToolReturned, TurnInterrupted})
 
 
 class ThreadFold:
@@ -63,30 +65,9 @@ class ThreadFold:
     def add(self, event: Event) -> None:
         """Takes one event in."""
         turn = self._turn(event)
-        match event:
-            case ModelReplied():
-                self._replied(event, turn)
-            case ToolCalled():
-                self._called(event, turn)
-            case ToolReturned():
-                self._returned(event)
-            case PromptGiven():
-                self._pass_by(event)
-                self._rejected.clear()
-            case CallReported():
-                self._reported(event)
-            case HookRan() if event.call is not None:
-                self._hook_ran(event, event.call)
-            case CallProgressed() if event.call is not None:
-                self._progressed(event, event.call)
-            case TurnInterrupted():
-                self._interrupted(event, turn)
-            case TurnEnded() if turn is not None:
-                turn.ended = event
-            case HistoryRolledBack():
-                self._roll_back(event)
-            case _:
-                pass
+        take = _TAKES.get(type(event))
+        if take is not None:
+            take(self, event, turn)
         self.last = event
 
     def _turn(self, event: Event) -> TurnFacts | None:
@@ -94,7 +75,7 @@ class ThreadFold:
         node = event.node
         known = self._turn_of.get(node) if node is not None else None
         if known is not None:
-            turn: TurnFacts | None = known.whole
+            turn: TurnFacts | None = known if known.moved_to is None else known.whole
         elif isinstance(event, (PromptGiven, TurnBegan)):
             turn = self._open_turn(event)
         else:
@@ -105,14 +86,16 @@ class ThreadFold:
             self._turn_of[node] = turn
             if node in self._waiting:
                 turn = self._move(self._waiting.pop(node), turn)
-        if event.at is not None and isinstance(event, _WORK):
-            turn.last_at = max(turn.last_at or "", event.at)
+        at = event.at
+        if at is not None and type(event) in _WORK and (turn.last_at is None or at > turn.last_at):
+            turn.last_at = at
         return turn
 
     def _turn_of_parent(self, event: Event) -> TurnFacts | None:
         parent = event.parent
-        if parent is not None and parent in self._turn_of:
-            return self._turn_of[parent].whole
+        above = self._turn_of.get(parent) if parent is not None else None
+        if above is not None:
+            return above if above.moved_to is None else above.whole
         latest = self.turns[-1] if self.turns else None
         if parent is not None and event.node is not None and parent != event.node:
             if parent not in self._waiting:
@@ -183,7 +166,7 @@ class ThreadFold:
                 turn.requests.append(id)
         request.take(event)
         self.last_reply = event
-        for other in [key for key in self._unread if key != id]:
+        for other in [key for key in self._unread if key != id] if self._unread else ():
             for call in self._unread.pop(other):
                 call.read_by = event
         if self._open and not event.is_synthetic:
@@ -214,7 +197,7 @@ class ThreadFold:
         self._n_made_ids += 1
         return CallId(f"{event.call or event.place.path}:{event.place.line}:{self._n_made_ids}")
 
-    def _returned(self, event: ToolReturned) -> None:
+    def _returned(self, event: ToolReturned, _: TurnFacts | None) -> None:
         if event.call is None:
             self.nameless.append(event)
         elif event.call in self.calls:
@@ -238,22 +221,32 @@ class ThreadFold:
             if event.said == "rejected":
                 self._rejected.append(call)
 
-    def _reported(self, event: CallReported) -> None:
+    def _prompted(self, event: PromptGiven, _: TurnFacts | None) -> None:
+        self._pass_by(event)
+        self._rejected.clear()
+
+    def _ended(self, event: TurnEnded, turn: TurnFacts | None) -> None:
+        if turn is not None:
+            turn.ended = event
+
+    def _reported(self, event: CallReported, _: TurnFacts | None) -> None:
         call = self.calls.get(event.call)
         if call is not None:
             call.reports.append(event)
         else:
             self.strays.setdefault(event.call, []).append(event)
 
-    def _hook_ran(self, event: HookRan, id: CallId) -> None:
-        call = self.calls.get(id)
+    def _hook_ran(self, event: HookRan, _: TurnFacts | None) -> None:
+        if event.call is None:
+            return
+        call = self.calls.get(event.call)
         if call is not None:
             call.hooks.append(event)
         else:
-            self.strays.setdefault(id, []).append(event)
+            self.strays.setdefault(event.call, []).append(event)
 
-    def _progressed(self, event: CallProgressed, id: CallId) -> None:
-        call = self.calls.get(id)
+    def _progressed(self, event: CallProgressed, _: TurnFacts | None) -> None:
+        call = self.calls.get(event.call) if event.call is not None else None
         if call is not None:
             call.first_progress = call.first_progress or event
             call.last_progress = event
@@ -265,7 +258,7 @@ class ThreadFold:
         if turn is not None:
             turn.interrupted_by = event
 
-    def _roll_back(self, event: HistoryRolledBack) -> None:
+    def _roll_back(self, event: HistoryRolledBack, _: TurnFacts | None) -> None:
         """Each turn is taken back at most once, so the work is paid by the turns."""
         n_left = 0
         for turn in reversed(self.turns):
@@ -295,3 +288,20 @@ class ThreadFold:
         for request in [request for request in self._open if request is None or request != but]:
             for call in self._open.pop(request).values():
                 call.passed_by = event
+
+
+_TAKES = cast(
+    dict[type[Event], Callable[[ThreadFold, Event, TurnFacts | None], None]],
+    {
+        ModelReplied: ThreadFold._replied,
+        ToolCalled: ThreadFold._called,
+        ToolReturned: ThreadFold._returned,
+        PromptGiven: ThreadFold._prompted,
+        CallReported: ThreadFold._reported,
+        HookRan: ThreadFold._hook_ran,
+        CallProgressed: ThreadFold._progressed,
+        TurnInterrupted: ThreadFold._interrupted,
+        TurnEnded: ThreadFold._ended,
+        HistoryRolledBack: ThreadFold._roll_back,
+    },
+)

@@ -49,29 +49,36 @@ def _add(turn: TurnFacts, *, to: TurnFacts) -> None:
 
 def number_of(turn: TurnFacts | None, numbers: Numbers) -> int | None:
     """The number of the turn that something belongs to."""
-    return numbers.get(id(turn.whole)) if turn is not None else None
+    if turn is None:
+        return None
+    return numbers.get(id(turn if turn.moved_to is None else turn.whole))
 
 
 def request_value(facts: RequestFacts, thread: ThreadId, numbers: Numbers) -> Request:
     """A request, put together from all its parts."""
     parts = facts.parts
     times = [part.at for part in parts if part.at is not None]
+    texts = [part.text for part in parts if part.text]
+    thoughts = [part.thinking for part in parts if part.thinking]
+    models = [part.model for part in parts if part.model]
+    reasons = [part.stop_reason for part in parts if part.stop_reason]
+    errors = [part.api_error for part in parts if part.api_error is not None]
     return Request(
         id=facts.id,
         thread=thread,
         turn=number_of(facts.turn, numbers),
-        model=next((part.model for part in parts if part.model), None),
+        model=models[0] if models else None,
         at=min(times, default=None),
         ended_at=max(times, default=None),
-        text="\n".join(part.text for part in parts if part.text),
-        thinking="\n".join(part.thinking for part in parts if part.thinking),
-        stop_reason=next((part.stop_reason for part in reversed(parts) if part.stop_reason), None),
+        text="\n".join(texts),
+        thinking="\n".join(thoughts),
+        stop_reason=reasons[-1] if reasons else None,
         calls=list(facts.calls),
-        places=list(dict.fromkeys(part.place for part in parts)),
+        places=list(dict.fromkeys([part.place for part in parts])),
         node=parts[-1].node,
-        error=next((part.api_error for part in parts if part.api_error is not None), None),
-        is_synthetic=all(part.is_synthetic for part in parts),
-        has_hidden_thought=any(part.has_hidden_thought for part in parts),
+        error=errors[0] if errors else None,
+        is_synthetic=False not in [part.is_synthetic for part in parts],
+        has_hidden_thought=True in [part.has_hidden_thought for part in parts],
     )
 
 

@@ -159,34 +159,43 @@ class Ways:
 
     def _look_down(self) -> None:
         """Notes the answer and the message that each node belongs to, and which nodes say something new."""
+        up, requests, messages = self.forest.up, self._request, self._message
         for id in self.forest.downwards:
-            node, parent = self._nodes[id], self.forest.up[id]
-            above = self._request[parent] if parent is not None else None
-            said = node.says if node.is_answer else None if node.kind == "prompt" else above
-            self._request[id] = said
-            self._message[id] = id if self._is_spoken(node) else self._message[parent] if parent else None
+            node, parent = self._nodes[id], up[id]
+            above = requests[parent] if parent is not None else None
+            is_prompt, is_answer = node.kind == "prompt", node.is_answer
+            said = node.says if is_answer else None if is_prompt else above
+            requests[id] = said
+            messages[id] = id if self._is_spoken(node) else messages[parent] if parent else None
             if node.is_aside or id in self._retracted:
                 continue
-            if node.kind == "prompt" or (node.is_answer and said != above):
+            if is_prompt or (is_answer and said != above):
                 self._speaks.add(id)
                 if above is not None:
                     self._passed.add(above)
 
     def _look_up(self) -> None:
         answered = {call for node in self._nodes.values() if node.kind == "result" for call in node.calls}
+        up, found = self.forest.up, self._below
         for id in reversed(self.forest.downwards):
-            node, below = self._nodes[id], self._below.setdefault(id, Below())
+            node, below = self._nodes[id], found.get(id)
+            if below is None:
+                below = found[id] = Below()
             if id in self._speaks:
                 below.first = min(below.first or node.born, node.born)
                 below.last = max(below.last, node.born)
-            if node.is_message:
+            if node.kind != "side":
                 below.lead = id
             if node.kind == "call":
-                below.n_unanswered += sum(call not in answered for call in node.calls)
-            below.has_result = below.has_result or node.kind == "result"
-            parent = self.forest.up[id]
-            if parent is not None:
-                self._below.setdefault(parent, Below()).take(below)
+                below.n_unanswered += sum([call not in answered for call in node.calls])
+            elif node.kind == "result":
+                below.has_result = True
+            parent = up[id]
+            if parent is None:
+                continue
+            if parent not in found:
+                found[parent] = Below()
+            found[parent].take(below)
 
     def _latest(self, among: Iterable[NodeId]) -> NodeId | None:
         """Of the messages that nothing follows, the one written last; those aside only if there is no other."""

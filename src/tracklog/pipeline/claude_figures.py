@@ -8,7 +8,7 @@ from typing import Any
 from tracklog.model.ledger import LARGEST, NO_USAGE, Aside
 from tracklog.pipeline.claude_held import Held
 from tracklog.records.claude_code import spending
-from tracklog.records.claude_code.spending import Usage
+from tracklog.records.claude_code.spending import Answer, PlainAnswer, PlainUsage, Usage
 
 Figures = tuple[int, int, int, int, int, int, int]
 _BITS = LARGEST.bit_length()
@@ -21,7 +21,7 @@ def output_of(usage: Usage | None) -> int:
     return figure(usage.output_tokens) if usage is not None and spending.has_figures(usage) else NO_USAGE
 
 
-def figures_of(usage: Usage | None) -> Figures:
+def figures_of(usage: Usage | PlainUsage | None) -> Figures:
     """Input, cache writes (all, 5 minutes, 1 hour), cache reads, reasoning, searches."""
     if usage is None:
         return _NOTHING
@@ -42,6 +42,25 @@ def figures_of(usage: Usage | None) -> Figures:
     return (input, write, short, long, read, reasoning, searches)
 
 
+def plain_figures_of(usage: PlainUsage) -> Figures:
+    """The same of a usage that the decoder has looked at."""
+    write, short, long = usage.cache_creation_input_tokens, 0, 0
+    by_life, details, asked = usage.cache_creation, usage.output_tokens_details, usage.server_tool_use
+    if by_life is not None:
+        short, long = by_life.ephemeral_5m_input_tokens, by_life.ephemeral_1h_input_tokens
+        if short + long > write:
+            write = min(short + long, LARGEST)
+    return (
+        usage.input_tokens,
+        write,
+        short,
+        long,
+        usage.cache_read_input_tokens,
+        0 if details is None else details.thinking_tokens,
+        0 if asked is None else asked.web_search_requests,
+    )
+
+
 def figure(said: int | None) -> int:
     """A number of tokens; 0 for what is none."""
     return said if said is not None and 0 <= said <= LARGEST else 0
@@ -55,6 +74,8 @@ def sum_of(said: int | None) -> int:
 def has_aside(held: Held) -> bool:
     """Whether it has anything that only few have."""
     line = held.line
+    if isinstance(line, PlainAnswer):
+        return bool(held.tools)
     if held.tools or line.cost_usd is not None:
         return True
     usage = line.message.usage if line.message is not None else None
@@ -64,7 +85,7 @@ def has_aside(held: Held) -> bool:
 def aside_of(held: Held) -> Aside | None:
     """What only few answers have."""
     line = held.line
-    usage = line.message.usage if line.message is not None else None
+    usage = line.message.usage if isinstance(line, Answer) and line.message is not None else None
     beside = list(_beside(usage)) if usage is not None and len(usage.iterations) > 2 else []
     stated = pico(line.cost_usd)
     return (

@@ -8,17 +8,19 @@ import msgspec
 
 from tracklog.model.ledger_values import CountRule
 from tracklog.model.moments import moment_ms
-from tracklog.records.claude_code.spending import Answer
+from tracklog.records.claude_code.spending import Answer, PlainAnswer
+
+AnyAnswer = Answer | PlainAnswer
 
 
 class Held(msgspec.Struct, gc=False):
     """What a file has told of a request so far: the line whose figures count, and the first one."""
 
-    line: Answer
+    line: AnyAnswer
     offset: int
     output: int
     is_told: bool
-    first: Answer
+    first: AnyAnswer
     first_offset: int
     first_is_told: bool
     thread: str
@@ -26,10 +28,10 @@ class Held(msgspec.Struct, gc=False):
     tools: set[str] | None = None
 
 
-IsBetter = Callable[[Answer, int, bool, Held], bool]
+IsBetter = Callable[[AnyAnswer, int, bool, Held], bool]
 
 
-def has_more(line: Answer, output: int, is_told: bool, held: Held) -> bool:
+def has_more(line: AnyAnswer, output: int, is_told: bool, held: Held) -> bool:
     """Our own rule: a transcript before a mirror of it, then the larger output, then the later line."""
     if is_told != held.is_told:
         return held.is_told
@@ -38,11 +40,11 @@ def has_more(line: Answer, output: int, is_told: bool, held: Held) -> bool:
     return not is_before(line.timestamp, held.line.timestamp)
 
 
-def _is_last(line: Answer, _output: int, _is_told: bool, held: Held) -> bool:
+def _is_last(line: AnyAnswer, _output: int, _is_told: bool, held: Held) -> bool:
     return not is_before(line.timestamp, held.line.timestamp)
 
 
-def _is_first(line: Answer, _output: int, _is_told: bool, held: Held) -> bool:
+def _is_first(line: AnyAnswer, _output: int, _is_told: bool, held: Held) -> bool:
     return is_before(line.timestamp, held.line.timestamp)
 
 

@@ -12,24 +12,40 @@ from __future__ import annotations
 
 import msgspec
 
-from tracklog.model.ledger import LARGEST, Block, Loose, Source, pack
+from tracklog.model.ledger import Block, Loose, Source, pack
 from tracklog.model.ledger_values import CountRule
 from tracklog.model.moments import NO_TIME, moment_ms
 from tracklog.pipeline.awaiting import awaited_in
-from tracklog.pipeline.claude_figures import aside_of, figures_of, has_aside, output_of, tools_of
-from tracklog.pipeline.claude_held import IS_BETTER, Held, is_earlier, is_usual
+from tracklog.pipeline.claude_figures import (
+    aside_of,
+    figures_of,
+    has_aside,
+    output_of,
+    plain_figures_of,
+    tools_of,
+)
+from tracklog.pipeline.claude_held import IS_BETTER, AnyAnswer, Held, is_earlier, is_usual
 from tracklog.pipeline.client_totals import LOOKED_AT, RunningTotals, last_time_in
 from tracklog.pipeline.gateway_ids import marks_of, split
 from tracklog.records import claude_code
 from tracklog.records.claude_code import spending
-from tracklog.records.claude_code.spending import Answer, Message, ProgressLine, Usage
+from tracklog.records.claude_code.spending import (
+    Answer,
+    PlainAnswer,
+    PlainUsage,
+    ProgressLine,
+    Usage,
+    is_unique,
+)
 from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in
 from tracklog.sources.found import LogFile
-from tracklog.sources.hits import LinesWith
+from tracklog.sources.hits import Hit, HitView, LinesWith
 from tracklog.sources.lines import Line
 
 CHUNK = 1 << 19  # what fits into a processor's own memory is searched fastest
 _USUAL_WORDS = frozenset({None, "standard", "global", "not_available"})
+_SYNTHETIC = spending.SYNTHETIC
+_ASKED = b'"user"'
 _BROKE_OFF = b"mid-response"
 _CUT_OFF = b"Your response above was cut off mid-stream"
 
@@ -72,9 +88,8 @@ def scan(
     problem = None
     try:
         for batch in hits.batches():
-            for offset, raw in batch:
-                if not reading.see(offset, raw):
-                    reading.totals.see(offset, raw, end=_time_before(hits, file, offset))
+            for offset, raw in reading.see_all(batch):
+                reading.totals.see(offset, raw, end=_time_before(hits, file, offset))
     except NotReadable as error:
         problem = error.why
     block = reading.block(file)
@@ -105,7 +120,7 @@ class _Reading:
         self.cwd: str | None = None
         self.totals = RunningTotals()
         self.last: Held | None = None  # the thread's last message
-        self.last_line: Answer | None = None
+        self.last_line: AnyAnswer | None = None
         self.last_from = 0  # where the last message of the thread begins
         self.last_end = 0  # and where the last answer of all ends
         self._names: dict[str, int] = {"": 0}
@@ -120,6 +135,50 @@ class _Reading:
         self._last_time = ""
         self._decode = (spending.TOOL_ANSWERS if with_tools else spending.ANSWERS).decode
 
+    def see_all(self, batch: list[HitView]) -> list[Hit]:
+        """Takes in lines that may hold answers; gives back those that hold totals.
+
+        Nearly all begin a message or go on with the last one, with the same figures or more, and have nothing odd about
+        them. `see` would do the same with those, only later: the loop is long because it makes no call that it can do
+        without.
+        """
+        if not self._is_plain:
+            return [hit for hit in map(_copied, batch) if not self.see(*hit)]
+        decode, held, is_main = spending.PLAIN_ANSWERS.decode, self._held, self.source.is_main
+        totals: list[Hit] = []
+        answer_from, answer = 0, b""
+        for offset, raw in batch:
+            try:
+                line = decode(raw)
+            except spending.REFUSALS:
+                if not self.see(offset, bytes(raw)):
+                    totals.append((offset, bytes(raw)))
+                continue
+            message, time = line.message, line.timestamp
+            id, output, last = message.id, message.usage.output_tokens, self.last
+            if time[-1] != "Z" or (is_main and is_of_another(line)):
+                self.see(offset, bytes(raw))
+            elif last is not None and id == self._last_id:
+                if output < last.output or time < self._last_time or message.model != self._last_model:
+                    self.see(offset, bytes(raw))
+                    continue
+                last.line = self.last_line = line
+                last.offset, last.output = offset, output
+                last.has_ended = last.has_ended or message.stop_reason is not None
+                self._last_time = time
+                answer_from, answer = offset, raw
+            elif id in held or self.cwd is None or message.model == _SYNTHETIC or not is_unique(id):
+                self.see(offset, bytes(raw))
+            else:
+                has_ended = message.stop_reason is not None
+                self.last = held[id] = Held(line, offset, output, False, line, offset, False, "", has_ended)
+                self.last_line, self.last_from = line, offset
+                self._last_id, self._last_model, self._last_time = id, message.model, time
+                answer_from, answer = offset, raw
+        if answer:
+            self.last_end = max(self.last_end, answer_from + len(answer) + 1)
+        return totals
+
     def see(self, offset: int, raw: bytes) -> bool:
         """Takes in a line that may hold an answer; says whether it holds no totals."""
         try:
@@ -129,58 +188,13 @@ class _Reading:
             return True
         if line.type == "assistant":
             self.last_end = offset + len(raw) + 1
-            message = line.message
-            if message is None:
-                return True
-            if message.id == self._last_id is not None:
-                if not self._goes_on(offset, line, message):
-                    self._see_answer(offset, raw, line)
-            elif not self._begins(offset, line, message):
+            if line.message is not None:
                 self._see_answer(offset, raw, line)
         elif line.type == "progress":
             self._see_progress(offset, raw)
         elif line.type == "user":
             self._see_words_of_the_client(raw)
         return line.type != "cost-state"
-
-    def _goes_on(self, offset: int, line: Answer, message: Message) -> bool:
-        """Whether a line is the next part of the last message, with the same figures or more: then it is taken in.
-
-        Nearly half of all lines are; `_take` would do the same with them, only later.
-        """
-        last, usage, time = self.last, message.usage, line.timestamp
-        if last is None or usage is None or time is None or last.line is not self.last_line:
-            return False
-        output = usage.output_tokens
-        if output is None or not 0 <= last.output <= output <= LARGEST or message.model != self._last_model:
-            return False
-        if not is_usual(time) or time < self._last_time or (self.source.is_main and is_of_another(line)):
-            return False
-        last.line = self.last_line = line
-        last.offset = offset
-        last.output = output
-        last.has_ended = last.has_ended or message.stop_reason is not None
-        self._last_time = time
-        return True
-
-    def _begins(self, offset: int, line: Answer, message: Message) -> bool:
-        """Whether a line begins a message, and nothing is odd about it: then it is taken in."""
-        usage, time, id = message.usage, line.timestamp, message.id
-        if not self._is_plain or usage is None or time is None or id is None or id in self._held:
-            return False
-        output = usage.output_tokens
-        if output is None or not 0 <= output <= LARGEST or message.model == spending.SYNTHETIC:
-            return False
-        if self.cwd is None or not is_usual(time) or not spending.is_unique(id):
-            return False
-        if self.source.is_main and is_of_another(line):
-            return False
-        has_ended = message.stop_reason is not None
-        self.last = Held(line, offset, output, False, line, offset, False, "", has_ended)
-        self._held[id] = self.last
-        self.last_line, self.last_from = line, offset
-        self._last_id, self._last_model, self._last_time = id, message.model, time
-        return True
 
     def _see_progress(self, offset: int, raw: bytes) -> None:
         try:
@@ -219,7 +233,7 @@ class _Reading:
                 self.last, self.last_from = held, offset
             self.last_line = line
             self._last_id = None
-            if self._is_plain and message.id in self._held and is_usual(line.timestamp):
+            if held.line is line and message.id in self._held and is_usual(line.timestamp):
                 self._last_id, self._last_model = message.id, message.model
                 self._last_time = line.timestamp or ""
 
@@ -293,11 +307,30 @@ class _Reading:
     def _name(self, text: str | None) -> int:
         return self._names.setdefault(text or "", len(self._names))
 
-    def _terms(self, usage: Usage) -> int:
+    def _terms(self, usage: Usage | PlainUsage) -> int:
         tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
         if tier in _USUAL_WORDS and speed in _USUAL_WORDS and geo in _USUAL_WORDS:
             return 0
         return self._name("\t".join((word or "").replace("\t", " ") for word in (tier, speed, geo)))
+
+    def _rows(self, helds: list[Held]) -> list[bytes]:
+        """The rows of all; most lines are plain, and of those no more is asked than there is."""
+        rows: list[bytes] = []
+        number, names, name, is_beside = self.number, self._names, self._name, self._is_beside
+        for held in helds:
+            line, first = held.line, held.first
+            if not (type(line) is type(first) is PlainAnswer):
+                rows.append(self._row(held))
+                continue
+            at = moment_ms(line.timestamp)
+            first_at = at if first is line else moment_ms(first.timestamp)
+            model, entrypoint = line.message.model or "", first.entrypoint or ""
+            of_model = names[model] if model in names else name(model)
+            way_in = names[entrypoint] if entrypoint in names else name(entrypoint)
+            spent = (held.output, at, number, held.offset, *plain_figures_of(line.message.usage), of_model, 0)
+            began = (False, first_at, number, held.first_offset, False, False, is_beside)
+            rows.append(pack(*spent, *began, 0, way_in, held.has_ended))
+        return rows
 
     def _row(self, held: Held) -> bytes:
         line, first, names = held.line, held.first, self._names
@@ -305,7 +338,8 @@ class _Reading:
         assert message is not None
         at = moment_ms(line.timestamp)
         usage, model, entrypoint = message.usage, message.model or "", first.entrypoint or ""
-        input, write, short, long, read, reasoning, searches = figures_of(usage)
+        figures = plain_figures_of(usage) if type(usage) is PlainUsage else figures_of(usage)
+        input, write, short, long, read, reasoning, searches = figures
         return pack(
             held.output,
             at,
@@ -325,7 +359,7 @@ class _Reading:
             self.number,
             held.first_offset,
             held.first_is_told,
-            len(first.forked_from) > 4,  # more than `null`
+            first.forked_from is not None and len(first.forked_from) > 4,  # more than `null`
             self._is_beside or bool(held.thread),
             self._name(held.thread) if held.thread else 0,
             names[entrypoint] if entrypoint in names else self._name(entrypoint),
@@ -342,20 +376,25 @@ class _Reading:
             Loose(id, sorted(marks_of(together)), self._row(one), aside_of(one))
             for id, together, one in split(self._loose, file)
         ]
-        helds = self._held.values()
-        asides = ((number, aside_of(held)) for number, held in enumerate(helds) if has_aside(held))
+        helds = list(self._held.values())
+        odd = [(number, held) for number, held in enumerate(helds) if type(held.line) is not PlainAnswer]
+        asides = ((number, aside_of(held)) for number, held in odd if has_aside(held))
         return Block(
             file=self.number,
             cwd=self.cwd,
             keys=[key.encode(errors="replace") for key in self._held],
-            rows=b"".join([self._row(held) for held in helds]),
+            rows=b"".join(self._rows(helds)),
             asides={number: aside for number, aside in asides if aside is not None},
             loose=loose,
             names=self.names,
         )
 
 
-def is_of_another(line: Answer) -> bool:
+def _copied(hit: HitView) -> Hit:
+    return hit[0], bytes(hit[1])
+
+
+def is_of_another(line: AnyAnswer) -> bool:
     """Early clients wrote subagents' lines between those of the main thread."""
     return bool(line.agent_id or line.is_sidechain)
 
@@ -371,14 +410,16 @@ def _cwd_in(raw: bytes) -> str | None:
         return None
 
 
-def _model_of(line: Answer | None) -> str | None:
+def _model_of(line: AnyAnswer | None) -> str | None:
     return line.message.model if line is not None and line.message is not None else None
 
 
 def _look_behind(block: Block, hits: LinesWith, file: LogFile, reading: _Reading) -> None:
     """What follows the last answer: perhaps a turn that waits for the next one."""
-    is_at_hand = hits.behind is not None and hits.behind_from == reading.last_end
-    behind = [hits.behind or b""] if is_at_hand else chunks(file, reading.last_end)
-    if any(LinesWith(behind, b'"user"')):
+    if hits.behind is not None and hits.behind_from == reading.last_end:
+        is_asked = _ASKED in hits.behind
+    else:
+        is_asked = any(LinesWith(chunks(file, reading.last_end), _ASKED))
+    if is_asked:
         block.awaited = awaited_in(file, reading.last_from, model=reading.model_of_last())
         block.names = reading.names

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracklog.model.events import Event, ModelReplied, Place, ToolCalled, TurnInterrupted
 from tracklog.model.ids import RequestId
@@ -90,6 +90,7 @@ class _Reading:
         self.number = number
         self.source = source
         self.rule: CountRule = rule
+        self._is_beside = not source.is_main
         self.names: dict[str, int] = {"": 0}
         self.cwd: str | None = None
         self.entrypoint = ""
@@ -106,12 +107,18 @@ class _Reading:
         self._is_recorded = False  # a record of a response stands since the last count
         self._alike: dict[str, int] = {}  # how often a step came
 
-    def see(self, offset: int, raw: bytes, *, is_copy: bool = False) -> None:
-        """Takes in a line that may have figures, or tell of who uses them."""
+    def see(self, offset: int, raw: Any, *, is_copy: bool = False) -> None:
+        """Takes in a line that may have figures, or tell of who uses them: its bytes, or a view of them."""
         self._line_end = offset + len(raw) + 1
-        for line in _read(raw):
-            if line.payload is not None:
-                self._see_line(offset, line, line.payload, is_copy=is_copy)
+        try:
+            line = spending.decode_line(raw)
+        except spending.REFUSALS:
+            for line in _read(bytes(raw)):
+                if line.payload is not None:
+                    self._see_line(offset, line, line.payload, is_copy=is_copy)
+            return
+        if line.payload is not None:
+            self._see_line(offset, line, line.payload, is_copy=is_copy)
 
     def _see_line(self, offset: int, line: SpendingLine, payload: Payload, *, is_copy: bool) -> None:
         if payload.type == "token_count":
@@ -154,9 +161,9 @@ class _Reading:
         self._total, self._is_recorded = total or before, False
         used = last if last is not None else _difference(total, before)
         self._pass(offset)
-        if (total is not None and total == before) or used is None or not _is_spent(used):
+        if (total is not None and total == before) or used is None or is_copy or is_recorded:
             return
-        if not is_copy and not is_recorded:
+        if _is_spent(used):
             pair = f"{self._of_turn()}:{_text(total)}:{_text(last)}"
             n = self._alike[pair] = self._alike.get(pair, 0) + 1
             key = f"{pair}:{n}"
@@ -193,12 +200,13 @@ class _Reading:
         self.awaited = Awaited(offset, moment_ms(event.at), self._name(self.model))
 
     def _row(self, offset: int, at: str | None, usage: Usage | None, model: str | None) -> bytes:
-        moment, number = moment_ms(at), self.number
+        moment, number, names = moment_ms(at), self.number, self.names
         output = NO_USAGE if usage is None else _figure(usage.output_tokens)
-        on = (self._name(model), 0, False)
-        first = (moment, number, offset, False, False, not self.source.is_main)
-        way_in = self._name(self.entrypoint)
-        return pack(output, moment, number, offset, *figures_of(usage), *on, *first, 0, way_in, True)
+        model, way_in = model or "", self.entrypoint
+        of_model = names[model] if model in names else self._name(model)
+        entrypoint = names[way_in] if way_in in names else self._name(way_in)
+        spent = (output, moment, number, offset, *figures_of(usage), of_model, 0, False)
+        return pack(*spent, moment, number, offset, False, False, self._is_beside, 0, entrypoint, True)
 
     def _name(self, text: str | None) -> int:
         return self.names.setdefault(text or "", len(self.names))

@@ -120,14 +120,14 @@ class _Glance(NamedTuple):
     session: SessionFiles
     head: bytes
     named: frozenset[str]  # sessions from which lines came, or in which they go on
-    hinted: frozenset[str]
     ids: tuple[bytes, ...]  # the first uuid and the first message's id of each
 
 
 def _claude_family(session: SessionFiles, others: list[SessionFiles]) -> set[str]:
     ours = _glance(session)
+    hinted = _names(_HINTED, ours.head) | _names(_HINTED, _tails(session))
     near = [other for other in others if _projects(other) & _projects(session)]
-    named = [other for other in others if other.id in ours.named | ours.hinted and other not in near]
+    named = [other for other in others if other.id in ours.named | hinted and other not in near]
     strangers = [_glance(other) for other in [*near, *named]]
     found, waiting = {session.id}, [ours]
     while waiting:
@@ -160,13 +160,19 @@ def _found_inside(ours: _Glance, strangers: list[_Glance]) -> set[str]:
 
 
 def _glance(session: SessionFiles) -> _Glance:
-    head = b"\n".join(_bytes_at(file, 0) for file in session.mains)
-    tail = b"\n".join(
+    head = _heads(session)
+    ids = dict.fromkeys(key for file in session.mains for key in _first_ids(file))
+    return _Glance(session, head, _names(_NAMED, head) | _names(_NAMED, _tails(session)), tuple(ids))
+
+
+def _heads(session: SessionFiles) -> bytes:
+    return b"\n".join(_bytes_at(file, 0) for file in session.mains)
+
+
+def _tails(session: SessionFiles) -> bytes:
+    return b"\n".join(
         _bytes_at(file, file.size - HEAD_BYTES) for file in session.mains if file.size > HEAD_BYTES
     )
-    ids = dict.fromkeys(key for file in session.mains for key in _first_ids(file))
-    both = head + b"\n" + tail
-    return _Glance(session, head, _names(_NAMED, both), _names(_HINTED, both), tuple(ids))
 
 
 def _names(pattern: re.Pattern[bytes], text: bytes) -> frozenset[str]:

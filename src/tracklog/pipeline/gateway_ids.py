@@ -18,6 +18,7 @@ from tracklog.model.events import PromptGiven, ToolCalled, ToolReturned
 from tracklog.model.moments import NO_TIME, moment_ms
 from tracklog.pipeline.claude_figures import figures_of
 from tracklog.pipeline.claude_held import Held, has_more
+from tracklog.records.claude_code.spending import Answer
 from tracklog.sources.found import LogFile
 
 
@@ -29,7 +30,7 @@ def marks_of(sights: Iterable[Held]) -> set[str]:
         for kind, value in (
             ("uuid", held.line.uuid),
             ("at", held.line.timestamp),
-            ("request", held.line.request_id),
+            ("request", held.line.request_id if isinstance(held.line, Answer) else None),
         )
         if value
     }

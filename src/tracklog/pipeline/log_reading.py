@@ -19,20 +19,21 @@ from tracklog.pipeline.reading import NOT_RECORDS, ONE_DOCUMENT, lines_of, reade
 from tracklog.pipeline.sessions import MAIN_KINDS
 from tracklog.pipeline.story import Told, not_readable, translator_of
 from tracklog.pipeline.texts import texts_of
-from tracklog.records.base import Piece
+from tracklog.records.base import Broken, Piece, Record, Unknown
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.found import FileKind, LogFile
 from tracklog.sources.lines import Cutter, Line
 from tracklog.sources.marks import HEAD_BYTES, TAIL_BYTES, Marker, bytes_at
 from tracklog.store.archive import Appender, Missing, archive_name
-from tracklog.store.values import Archived, FileRead, KnownFile, Text
+from tracklog.store.texts import worded
+from tracklog.store.values import Archived, FileRead, KnownFile, WordedText
 
 Emit = Callable[[FileRead], None]
 PART_BYTES = 8 << 20
 NOT_TO_ITS_END = -1  # in place of the size of a log of which only parts were read yet
 _BEHIND_ALL = 1 << 62
 _SEARCHED = MAIN_KINDS | {FileKind.SUBAGENT}
-_ORDER = ("read", "unknown", "broken")
+_COLUMN: dict[type[Record], int] = {Unknown: 1, Broken: 2}  # of the counts; what was read has the first
 
 
 class Archiving:
@@ -92,8 +93,9 @@ class LogReading:
         self._emit = emit
         self._archiving = archiving
         self._counts = [known.pieces_read, known.pieces_unknown, known.pieces_broken, known.recovered]
-        self._texts: list[Text] = []
+        self._texts: list[WordedText] = []
         self._n_told = 0
+        self._line = 0  # the last one that was read
         self._starts_at = self._new_from = known.position
         self._translator = translator_of(file)
         self._is_translated = file.agent is not None and file.kind in _SEARCHED
@@ -123,16 +125,14 @@ class LogReading:
         cutter = Cutter(offset=start, number=known.lines + 1 if goes_on else 1)
         marker = self._marker(start)
         memory = known.memory
-        lines = known.lines if goes_on else 0
+        self._line = known.lines if goes_on else 0
         offset = start
         try:
             for chunk in chunks(self._file, start):
                 self._archive(chunk, offset, archived)
                 marker.see(chunk)
                 offset += len(chunk)
-                for piece, events in self._pieces(cutter.feed(chunk)):
-                    lines = piece.line
-                    yield piece.raw, events
+                yield from self._pieces(cutter.feed(chunk))
                 is_behind = offset >= max(known.contents_bytes, archived)
                 if is_behind and offset - self._n_told - start >= PART_BYTES:
                     memory = packed(self._translator)
@@ -142,11 +142,9 @@ class LogReading:
             self._problem = error.why
         position, n_ended = cutter.open_since, cutter.n_cut
         memory = packed(self._translator)
-        for piece, events in self._pieces(cutter.end()):
-            lines = piece.line
-            yield piece.raw, events
+        yield from self._pieces(cutter.end())
         if self._problem is not None:
-            yield b"", [not_readable(self._file, lines + 1, self._problem)]
+            yield b"", [not_readable(self._file, self._line + 1, self._problem)]
         if self._problem is not None and offset < known.contents_bytes:
             self._tell_that_it_is_out_of_reach()
         else:
@@ -192,16 +190,13 @@ class LogReading:
         """A file that is one JSON document, or looks like one; it does not grow, it is written anew."""
         marker = Marker()
         self._counts, self._starts_at, self._new_from = [0, 0, 0, 0], 0, 0
-        lines = 0
         archived = self._archiving.contents_bytes if self._archiving else 0
         try:
-            for piece, events in self._pieces(lines_of(self._file, self._watched(marker, archived))):
-                lines = piece.line
-                yield piece.raw, events
+            yield from self._pieces(lines_of(self._file, self._watched(marker, archived)))
         except NotReadable as error:
             self._problem = error.why
             yield b"", [not_readable(self._file, 1, error.why)]
-        self._tell(marker.offset, marker.offset, lines, marker, None, is_last=True)
+        self._tell(marker.offset, marker.offset, self._line, marker, None, is_last=True)
 
     def _pass_on(self) -> None:
         """Plain output of tools: bytes and nothing else."""
@@ -224,16 +219,17 @@ class LogReading:
         if self._archiving is not None and offset + len(chunk) > archived:
             self._archiving.write(chunk[max(archived - offset, 0) :])
 
-    def _pieces(self, lines: Iterator[Line]) -> Iterator[tuple[Piece, list[Event]]]:
+    def _pieces(self, lines: Iterator[Line]) -> Told:
         counts, from_offset = self._counts, self._new_from
+        translate = self._translator.translate if self._file.agent is not None else _silent
         for piece in reader_for(self._file).read(lines):
-            is_new = piece.offset >= from_offset
-            if is_new:
+            events = translate(piece)
+            if piece.offset >= from_offset:
                 _count(counts, piece, 1)
-            events = self._translator.translate(piece) if self._file.agent is not None else []
-            if is_new and self._is_translated and events:
-                self._texts += map(_sendable, texts_of(piece, events))
-            yield piece, events
+                if events and self._is_translated:
+                    self._texts += map(worded, texts_of(piece, events))
+            self._line = piece.line
+            yield piece.raw, events
 
     def _uncount_last_line(self) -> None:
         """Of a last line that was not ended then: it is counted again."""
@@ -271,16 +267,11 @@ class LogReading:
             self._archiving.go_on()
 
 
-def _sendable(text: Text) -> Text:
-    """Half a character (a lone surrogate) has no place in an index of words."""
-    if not text.text.isascii():
-        try:
-            text.text.encode()
-        except UnicodeEncodeError:
-            text.text = text.text.encode("utf-8", "replace").decode()
-    return text
-
-
 def _count(counts: list[int], piece: Piece, by: int) -> None:
-    counts[_ORDER.index(piece.reading)] += by
+    counts[_COLUMN.get(type(piece.record), 0)] += by
     counts[3] += by * piece.recovered
+
+
+def _silent(_: Piece) -> list[Event]:
+    """Of a log that nobody of ours wrote."""
+    return []

@@ -177,9 +177,9 @@ def _turns(threads: Iterable[Thread], requests: Iterable[Request], places: Place
                 *places.of(_first_place(turn, first_lines)),
                 len(turn.requests),
                 len(turn.calls),
-                turn.is_interrupted,
-                turn.on_active_branch,
-                turn.is_inherited,
+                int(turn.is_interrupted),
+                int(turn.on_active_branch),
+                int(turn.is_inherited),
             )
 
 
@@ -210,9 +210,9 @@ def _request(n: int, request: Request, places: Places) -> Values:
         request.error,
         len(request.calls),
         *places.span(request.places),
-        request.is_synthetic,
-        request.on_active_branch,
-        request.is_inherited,
+        int(request.is_synthetic),
+        int(request.on_active_branch),
+        int(request.is_inherited),
     )
 
 

@@ -11,7 +11,7 @@ Rules of this room
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
@@ -36,6 +36,7 @@ from tracklog.store.texts import ROLES
 from tracklog.store.values import Text
 
 MOST_LETTERS = 1_000_000
+_decode = msgspec.json.Decoder().decode
 _MOST_DEEP = 50
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
@@ -55,23 +56,18 @@ def texts_of(piece: Piece, events: list[Event]) -> list[Text]:
             continue
         for role, text, name, call in said_by(event):
             if text and not text.isspace():
-                at_ms = moment_ms(event.at)
-                text = text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS]
-                text = _ESCAPES.sub("", text) if "\x1b" in text else text
-                n = len(texts)
-                texts.append(
-                    Text(
-                        event.place.line,
-                        piece.offset,
-                        n,
-                        role,
-                        None if at_ms == NO_TIME else at_ms,
-                        name,
-                        call,
-                        text,
-                    )
-                )
+                at_ms = _moment_or_none(event.at)
+                if len(text) > MOST_LETTERS:
+                    text = text[:MOST_LETTERS]
+                if "\x1b" in text:
+                    text = _ESCAPES.sub("", text)
+                texts.append(Text(event.place.line, piece.offset, len(texts), role, at_ms, name, call, text))
     return texts
+
+
+def _moment_or_none(text: str | None) -> int | None:
+    at_ms = moment_ms(text)
+    return None if at_ms == NO_TIME else at_ms
 
 
 def _prompt(event: PromptGiven) -> list[Said]:
@@ -89,7 +85,10 @@ def _is_prompted(events: list[Event]) -> bool:
 
 
 def _reply(event: ModelReplied) -> list[Said]:
-    return [(_THINKING, event.thinking, event.model, None), (_ANSWER, event.text, event.model, None)]
+    said: list[Said] = [(_THINKING, event.thinking, event.model, None)] if event.thinking else []
+    if event.text:
+        said.append((_ANSWER, event.text, event.model, None))
+    return said
 
 
 def _input(event: ToolCalled) -> list[Said]:
@@ -142,26 +141,31 @@ def plain(raw: msgspec.Raw) -> str:
     if not raw:
         return ""
     try:
-        value = msgspec.json.decode(raw)
+        value = _decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = opened(raw)
     if value is None:
         return bytes(raw).decode("utf-8", "replace")
-    return "\n".join(_lines(value, "", 0))
+    lines: list[str] = []
+    _put_lines(lines, value, key="", depth=0)
+    return "\n".join(lines)
 
 
-def _lines(value: Any, key: str, depth: int) -> Iterator[str]:
+def _put_lines(lines: list[str], value: Any, *, key: str, depth: int) -> None:
     if isinstance(value, str):
-        yield f"{key}: {value}" if key else value
+        lines.append(f"{key}: {value}" if key else value)
     elif depth > _MOST_DEEP:
-        yield key
+        lines.append(key)
     elif isinstance(value, dict):
         if key:
-            yield f"{key}:"
+            lines.append(f"{key}:")
         for name, one in value.items():
-            yield from _lines(one, name, depth + 1)
+            if type(one) is str and name:
+                lines.append(f"{name}: {one}")
+            else:
+                _put_lines(lines, one, key=name, depth=depth + 1)
     elif isinstance(value, list):
         for one in value:
-            yield from _lines(one, key, depth + 1)
+            _put_lines(lines, one, key=key, depth=depth + 1)
     elif value is not None:
-        yield f"{key}: {value}"
+        lines.append(f"{key}: {value}")

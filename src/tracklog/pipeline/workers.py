@@ -22,11 +22,10 @@ Work = Callable[[int, Send], None]
 _NUMBER = struct.Struct("<i")
 _LENGTH = struct.Struct("<q")
 _MOST = 1000  # numbers that fit into the smallest pipe
-_AT_ONCE = 1 << 20
 AHEAD_BYTES = 24 << 20  # that readers may be ahead
 
 
-def messages_of(n: int, work: Work, *, n_readers: int = 2) -> Iterator[bytes]:
+def messages_of(n: int, work: Work, *, n_readers: int = 2) -> Iterator[bytearray]:
     """What `work(number, send)` sends for each number below `n`, from several processes, in the order of arrival."""
     if n == 0:
         return
@@ -49,12 +48,12 @@ class _Arrived:
     """Messages that wait to be taken; whoever brings more than AHEAD_BYTES of them waits, too."""
 
     def __init__(self) -> None:
-        self._waiting: deque[bytes | None] = deque()
+        self._waiting: deque[bytearray | None] = deque()
         self._n_bytes = 0
         self._changed = Condition()
         self._is_closed = False
 
-    def put(self, message: bytes | None) -> bool:
+    def put(self, message: bytearray | None) -> bool:
         """Adds a message, None behind the last one; says whether there is still somebody who takes."""
         with self._changed:
             while self._n_bytes > AHEAD_BYTES and not self._is_closed:
@@ -64,7 +63,7 @@ class _Arrived:
             self._changed.notify_all()
             return not self._is_closed
 
-    def take(self) -> bytes | None:
+    def take(self) -> bytearray | None:
         """The next message; None behind the last one."""
         with self._changed:
             while not self._waiting:
@@ -89,7 +88,7 @@ def _receive(readers: list[_Reader], arrived: _Arrived) -> None:
         while waiting.get_map():
             for key, _ in waiting.select():
                 reader = key.data
-                if not all(arrived.put(message) for message in reader.received()):
+                if (message := reader.received()) is not None and not arrived.put(message):
                     return
                 if reader.is_done:
                     waiting.unregister(reader.receiving)
@@ -120,27 +119,32 @@ class _Reader:
     def __init__(self, pile: _Pile, work: Work) -> None:
         self.receiving, sending = os.pipe()
         self.is_done = False
-        self._held = bytearray()
+        self._part = bytearray(_LENGTH.size)  # what is being received
+        self._missing = memoryview(self._part)  # the rest of it
+        self._is_length = True  # of the message that follows
         self._pid = os.fork()
         if self._pid == 0:
             _live(pile, work, self.receiving, sending)
         os.close(sending)
 
-    def received(self) -> Iterator[bytes]:
-        """Whole messages."""
-        part = os.read(self.receiving, _AT_ONCE)
-        self.is_done = not part
-        self._held += part
-        start = 0
-        while len(self._held) - start >= _LENGTH.size:
-            (length,) = _LENGTH.unpack_from(self._held, start)
-            end = start + _LENGTH.size + length
-            if end > len(self._held):
-                break
-            yield bytes(memoryview(self._held)[start + _LENGTH.size : end])
-            start = end
-        if start:
-            del self._held[:start]
+    def received(self) -> bytearray | None:
+        """Takes in what has arrived, at the place where it is to stand; a message, if that was the rest of it."""
+        n = os.readv(self.receiving, [self._missing])
+        self.is_done = n == 0
+        self._missing = self._missing[n:]
+        if self.is_done or self._missing:
+            return None
+        if self._is_length and (length := _LENGTH.unpack(self._part)[0]):
+            self._begin_part(length, is_length=False)
+            return None
+        whole = bytearray() if self._is_length else self._part
+        self._begin_part(_LENGTH.size, is_length=True)
+        return whole
+
+    def _begin_part(self, n_bytes: int, *, is_length: bool) -> None:
+        self._is_length = is_length
+        self._part = bytearray(n_bytes)
+        self._missing = memoryview(self._part)
 
     def close(self) -> None:
         os.close(self.receiving)  # if it still works, it ends when it wants to send

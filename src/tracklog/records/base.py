@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 
-_IN_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z")
+_IN_UTC = re.compile(
+    r"[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9](?:\.[0-9]{1,9})?Z"
+)  # without counted repeats, which cost a third more
 
 
 class Named(msgspec.Struct, kw_only=True, gc=False):

@@ -35,17 +35,21 @@ class NotReadable(Exception):  # noqa: N818 - named for what it says of the file
 
 def open_log(file: LogFile | Path) -> io.FileIO:
     """The file's stored bytes, unbuffered; raises NotReadable for whatever is not a regular file."""
-    path = _path_of(file)
-    with _refusals_of(path):
-        try:
-            descriptor = os.open(path, _OPEN_FILE)
-        except ValueError as error:  # a NUL, or text that this system cannot encode as a name
-            raise NotReadable(path, IMPOSSIBLE_NAME) from error
+    return os.fdopen(_opened(_path_of(file)), "rb", buffering=0)
+
+
+def _opened(path: Path) -> int:
+    try:
+        descriptor = os.open(path, _OPEN_FILE)
+    except OSError as error:
+        raise NotReadable(path, why_failed(error)) from error
+    except ValueError as error:  # a NUL, or text that this system cannot encode as a name
+        raise NotReadable(path, IMPOSSIBLE_NAME) from error
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
         raise NotReadable(path, why_not_regular(mode))
-    return os.fdopen(descriptor, "rb", buffering=0)
+    return descriptor
 
 
 def chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:
@@ -65,12 +69,18 @@ def buffer_of(size: int) -> memoryview:
 
 def chunks_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memoryview]:
     """The log's contents in pieces that lie in one buffer: each is good until the next one is asked for."""
-    if _path_of(file).suffix == ".zst":
+    path = _path_of(file)
+    if path.name.endswith(".zst"):
         yield from _decompressed_chunks(file, 0, size=len(buffer))
         return
-    with open_log(file) as stream, _refusals_of(_path_of(file)):
-        while n := stream.readinto(buffer):
+    descriptor, into = _opened(path), [buffer]
+    try:
+        while n := os.readv(descriptor, into):
             yield buffer[:n]
+    except OSError as error:
+        raise NotReadable(path, why_failed(error)) from error
+    finally:
+        os.close(descriptor)
 
 
 def stored_chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:

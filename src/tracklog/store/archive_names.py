@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from pathlib import PurePosixPath
 
 SUFFIX = ".zst"
 _LONGEST_PART = 120
 _MOST_FOLDERS = 8
 _KEPT_AS_THEY_ARE = frozenset("-_.@+=, ")
+_HARMLESS = re.compile(r"[A-Za-z0-9_@+=, -][A-Za-z0-9_.@+=, -]*")
 
 
 def archive_name(path: str, root: str, *, agent: str | None, generation: int = 1) -> str:
@@ -42,6 +44,8 @@ def mark_of(path: str) -> str:
 
 def _safe(part: str) -> str:
     """A part of a path as a name that is harmless everywhere; what is cut off or changed, the mark still tells."""
+    if len(part) <= _LONGEST_PART and _HARMLESS.fullmatch(part):
+        return part
     made = ""
     for n, character in enumerate(part):
         keeps = character.isalnum() or (character in _KEPT_AS_THEY_ARE and (n or character != "."))

@@ -10,11 +10,12 @@ Rules of this room
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from tracklog.store.keys import call_key
-from tracklog.store.values import Text
+from tracklog.store.values import Text, WordedText
 from tracklog.store.words import parts_of, role_word
 
 ROLES = {
@@ -37,21 +38,30 @@ _LAST_SECOND = (1 << 33) - 1
 Row = tuple[int, int, int, int, int, int, int | None, int | None, int | None]
 
 
-def put_texts(db: sqlite3.Connection, texts: Iterable[tuple[int, Text]]) -> None:
+def worded(text: Text) -> WordedText:
+    """A text with its words; half a character (a lone surrogate) has no place in an index of words."""
+    raw = text.text.encode("utf-8", "replace")
+    parts = f"{parts_of(raw)} {role_word(text.role)}"
+    key = call_key(text.call) if text.call else None
+    return WordedText(text.line, text.offset, text.n, text.role, text.at_ms, text.name, key, raw, parts)
+
+
+def put_texts(db: sqlite3.Connection, texts: Collection[tuple[int, WordedText]]) -> None:
     """Adds the texts of one or several logs, each with the number of its log."""
-    ids, names, times = _FreeIds(db), _Names(db), _Times(db)
+    names, times = _Names(db), _Times(db)
+    seconds = [times.second_of(file, text.at_ms) for file, text in texts]
+    ids = _FreeIds(db, seconds)
     rows: list[Row] = []
-    words: list[tuple[int, str, str]] = []
-    for file, text in texts:
-        id_ = ids.take(times.second_of(file, text.at_ms))
-        key = call_key(text.call) if text.call else None
+    words: list[tuple[int, bytes, str]] = []
+    for second, (file, text) in zip(seconds, texts, strict=True):
+        id_ = ids.take(second)
         name = names.number_of(text.name) if text.name else None
-        rows.append((id_, file, text.line, text.offset, text.n, text.role, text.at_ms, name, key))
-        words.append((id_, text.text, f"{parts_of(text.text)} {role_word(text.role)}"))
+        rows.append((id_, file, text.line, text.offset, text.n, text.role, text.at_ms, name, text.call_key))
+        words.append((id_, text.text, text.parts))
     rows.sort()
     words.sort()
     db.executemany("insert into text_rows values (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    db.executemany("insert into words (rowid, text, parts) values (?, ?, ?)", words)
+    db.executemany("insert into words (rowid, text, parts) values (?, cast(? as text), ?)", words)
 
 
 def drop_texts(db: sqlite3.Connection, file: int, *, from_offset: int = 0) -> None:
@@ -60,17 +70,19 @@ def drop_texts(db: sqlite3.Connection, file: int, *, from_offset: int = 0) -> No
 
 
 class _FreeIds:
-    """Gives the next free id of a second."""
+    """Gives the next free id of a second; the seconds that will be asked for are looked up at once."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, seconds: Iterable[int]) -> None:
         self._db = db
-        self._next: dict[int, int] = {}  # by second
+        self._next = self._first_free(set(seconds))
         self._leads_to: dict[int, int] = {}  # from a second that is full to a later one
 
     def take(self, second: int) -> int:
-        at = self._open_second(second)
-        id_ = self._next[at]
-        self._next[at] = id_ + 1
+        id_ = self._next[second]
+        if id_ >> SLOT_BITS != second:  # it is full
+            second = self._open_second(second)
+            id_ = self._next[second]
+        self._next[second] = id_ + 1
         return id_
 
     def _open_second(self, second: int) -> int:
@@ -81,7 +93,7 @@ class _FreeIds:
                 at = behind
                 continue
             if at not in self._next:
-                self._next[at] = self._first_free(at)
+                self._next |= self._first_free([at])
             if self._next[at] < (at + 1) << SLOT_BITS:
                 break
             self._leads_to[at] = at + 1
@@ -89,12 +101,13 @@ class _FreeIds:
             self._leads_to[full] = at
         return at
 
-    def _first_free(self, second: int) -> int:
-        begin = second << SLOT_BITS
+    def _first_free(self, seconds: Collection[int]) -> dict[int, int]:
+        begins = json.dumps([second << SLOT_BITS for second in seconds])
         found = self._db.execute(
-            "select max(id) from text_rows where id >= ? and id < ?", (begin, begin + _SLOTS)
-        ).fetchone()[0]
-        return begin if found is None else int(found) + 1
+            "select value, (select max(id) from text_rows where id >= value and id < value + ?) from json_each(?)",
+            (_SLOTS, begins),
+        )
+        return {begin >> SLOT_BITS: begin if last is None else last + 1 for begin, last in found}
 
 
 class _Times:
@@ -107,7 +120,9 @@ class _Times:
     def second_of(self, file: int, at_ms: int | None) -> int:
         if at_ms is None:
             return self._before(file)
-        second = min(max(at_ms // 1000 - EPOCH_S, 0), _LAST_SECOND)
+        second = at_ms // 1000 - EPOCH_S
+        if not 0 <= second <= _LAST_SECOND:
+            second = 0 if second < 0 else _LAST_SECOND
         self._last[file] = second
         return second
 

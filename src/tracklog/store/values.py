@@ -56,6 +56,20 @@ class Text(msgspec.Struct, array_like=True, gc=False):
     text: str
 
 
+class WordedText(msgspec.Struct, array_like=True, gc=False):
+    """The same on its way into the index: in the bytes that SQLite takes, with the words beside it."""
+
+    line: int
+    offset: int
+    n: int
+    role: int
+    at_ms: int | None
+    name: str | None
+    call_key: int | None  # store/keys.py
+    text: bytes
+    parts: str  # store/words.py
+
+
 class Frame(msgspec.Struct, array_like=True):
     """A part of a log in the archive."""
 
@@ -84,7 +98,7 @@ class FileRead(msgspec.Struct, array_like=True, tag="file"):
     tail: bytes
     counts: tuple[int, int, int, int]  # read, unknown, broken, recovered: of the whole log
     memory: bytes | None
-    texts: list[Text]
+    texts: list[WordedText]
     archived: Archived | None
     problem: str | None = None
     stamp: tuple[int, int, int, int, int] | None = (

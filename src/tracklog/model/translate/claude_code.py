@@ -73,22 +73,25 @@ class Translator:
 
     def translate(self, piece: Piece) -> list[Event]:
         """What a piece tells, in order; never raises, whatever the log holds."""
-        record = piece.record
+        record, at = piece.record, piece.at
         place = Place(self._path, piece.line)
         if isinstance(record, Envelope):
-            where = _where(record, place, piece.at)
+            where = _where(record, place, at)
             translate = TABLE.get(_key(record))
             events = translate(record, where) if translate else []
             if not events and record.uuid:
                 events = [NodeSeen(**where, kind=record.kind)]
-            return self._describe(record, place, piece.at) + events
+            described = self._describe(record, place, at)
+            return described + events if described else events
         if isinstance(record, (Unknown, Broken)):
-            return _strange(record, place, piece.at)
+            return _strange(record, place, at)
         translate = TABLE.get(type(record))
-        where = {"place": place, "at": piece.at}
+        if translate is None:
+            return []
+        where = {"place": place, "at": at}
         if isinstance(record, metadata.Metadata) and record.agent_id:
             where["thread"] = ThreadId(record.agent_id)
-        return translate(record, where) if translate else []
+        return translate(record, where)
 
     def _describe(self, record: Envelope, place: Place, at: str | None) -> list[Event]:
         described = (
@@ -124,24 +127,28 @@ class Translator:
 
 
 def _where(record: Envelope, place: Place, at: str | None) -> Where:
-    is_sidechain = bool(record.is_sidechain)
-    return {
-        "place": place,
-        "at": at,
-        "node": record.uuid,
-        "parent": record.parent_uuid,
-        "thread": record.agent_id if is_sidechain else None,
-        "turn": record.prompt_id if type(record) is UserLine else None,
-        "is_sidechain": is_sidechain,
-        "is_message": type(record) in (UserLine, AssistantLine),
-        "is_aside": bool(record.team_name or record.is_meta),
-    }
+    """Only what differs from an event's defaults: each word costs, for each line."""
+    where: Where = {"place": place, "at": at, "node": record.uuid, "parent": record.parent_uuid}
+    if record.is_sidechain:
+        where["is_sidechain"] = True
+        where["thread"] = record.agent_id
+    if isinstance(record, UserLine):
+        where["is_message"] = True
+        where["turn"] = record.prompt_id
+    elif isinstance(record, AssistantLine):
+        where["is_message"] = True
+    if record.team_name or record.is_meta:
+        where["is_aside"] = True
+    return where
 
 
 def _key(record: Envelope) -> type:
-    if type(record) is AttachmentLine:
+    kind = type(record)
+    if kind is AssistantLine or kind is UserLine:
+        return kind
+    if isinstance(record, AttachmentLine):
         return type(record.attachment)
-    return type(record.data) if type(record) is progress.ProgressLine else type(record)
+    return type(record.data) if isinstance(record, progress.ProgressLine) else kind
 
 
 def _strange(record: Unknown | Broken, place: Place, at: str | None) -> list[Event]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from tracklog.model.events import (
     Event,
@@ -13,9 +14,9 @@ from tracklog.model.events import (
     ToolReturned,
 )
 from tracklog.model.ids import CallId, NodeId, RequestId
-from tracklog.model.translate.claude_code_user import text_of
 from tracklog.records.base import opened
 from tracklog.records.claude_code import blocks, progress
+from tracklog.records.claude_code.blocks import Content
 from tracklog.records.claude_code.messages import AssistantLine
 
 _SYNTHETIC = "<synthetic>"
@@ -36,36 +37,57 @@ def replied(record: AssistantLine | progress.AgentMessage, where: Where) -> list
     message = record.message
     if message is None:
         return []
-    content = message.content if isinstance(message.content, list) else []
     request = RequestId(message.id) if message.id else None
-    failed = text_of(message.content) if record.is_api_error_message else None
+    said = _said(message.content)
+    failed = said.text if record.is_api_error_message else None
     reply = ModelReplied(
         **where,
         request=request,
         model=message.model,
-        text="" if failed is not None else text_of(message.content),
-        thinking="".join([block.thinking for block in content if type(block) is blocks.Thinking]),
-        has_hidden_thought=any(_is_hidden(block) for block in content),
+        text="" if failed is not None else said.text,
+        thinking=said.thinking,
+        has_hidden_thought=said.has_hidden_thought,
         stop_reason=message.stop_reason,
         is_synthetic=message.model == _SYNTHETIC,
         api_error=failed,
-        effort=getattr(record, "effort", None),
+        effort=record.effort if isinstance(record, AssistantLine) else None,
     )
     events: list[Event] = [reply]
     if failed is not None:
         status = str(getattr(record, "api_error_status", None))
         code = int(status) if status.isdecimal() and len(status) < 6 else None
         events.append(RequestFailed(**where, text=failed, status=code, is_final=True))
-    for block in content:
-        if not isinstance(block, (str, blocks.Text, blocks.Thinking)):
-            events += _called(block, request, where)
+    for block in said.others:
+        events += _called(block, request, where)
     return events
 
 
-def _is_hidden(block: Any) -> bool:
-    return type(block) is blocks.RedactedThinking or (
-        type(block) is blocks.Thinking and not block.thinking and bool(block.signature)
-    )
+class _Said(NamedTuple):
+    text: str
+    thinking: str = ""
+    has_hidden_thought: bool = False
+    others: Sequence[Any] = ()  # blocks that are neither words nor thoughts
+
+
+def _said(content: Content) -> _Said:
+    if isinstance(content, str):
+        return _Said(content)
+    texts: list[str] = []
+    thoughts: list[str] = []
+    others: list[Any] = []
+    is_hidden = False
+    for block in content:
+        if isinstance(block, blocks.Text):
+            texts.append(block.text)
+        elif isinstance(block, blocks.Thinking):
+            thoughts.append(block.thinking)
+            is_hidden = is_hidden or (not block.thinking and bool(block.signature))
+        elif isinstance(block, str):
+            texts.append(block)
+        else:
+            others.append(block)
+            is_hidden = is_hidden or isinstance(block, blocks.RedactedThinking)
+    return _Said("\n".join(texts), "".join(thoughts), is_hidden, others)
 
 
 def _called(block: Any, request: RequestId | None, where: Where) -> list[Event]:

@@ -107,13 +107,14 @@ class Report(msgspec.Struct, rename="camel"):
 _report = msgspec.json.Decoder(Report)
 _FIELDS = {field.encode_name: field for field in msgspec.structs.fields(Report)}
 _NOTHING = Report()
+_BRACE = ord("{")
 
 
 def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list[Event]:
     """The events of one result: what came back, and what it tells of something in the background."""
-    text, report = block.text, _read_report(record.tool_use_result)
-    why, said = _said(record, text, report, is_error=bool(block.is_error))
-    task, is_sure = _background(text, report, is_error=bool(block.is_error))
+    text, report, is_error = block.text, _read_report(record.tool_use_result), bool(block.is_error)
+    why, said = _said(record, text, report, is_error=is_error)
+    task, is_sure = _background(text, report, is_error=is_error)
     if task is not None and said == "ok":
         why, said = "runs in the background", "backgrounded"
     event = ToolReturned(
@@ -196,13 +197,14 @@ def _feedback(said: Said, text: str) -> str | None:
 
 
 def _side_file(text: str) -> str | None:
-    found = _SIDE_FILE.match(text)
+    found = _SIDE_FILE.match(text) if text.startswith("<persisted-output>") else None
     return found[1].strip() if found else None
 
 
 def _n_pictures(block: ToolResult) -> int:
-    content = block.content if isinstance(block.content, list) else []
-    return sum(isinstance(part, (Image, Document)) for part in content)
+    if not isinstance(block.content, list):
+        return 0
+    return sum(isinstance(part, (Image, Document)) for part in block.content)
 
 
 def _in_words(decision: PermissionDecision | None) -> str | None:
@@ -231,8 +233,9 @@ def _task_seen(block: ToolResult, text: str, report: Report, where: dict[str, An
 
 
 def _tells_of_task(report: Report) -> bool:
-    is_stop = bool(report.message and _STOPPED.search(report.message))
-    return is_stop or bool(report.shell_id) or (report.task is not None and bool(report.retrieval_status))
+    if report.shell_id or (report.task is not None and report.retrieval_status):
+        return True
+    return bool(report.message and _STOPPED.search(report.message))
 
 
 def _told_by_words(text: str, asked_by: CallId | None, where: dict[str, Any]) -> list[Event]:
@@ -276,7 +279,7 @@ def _number(text: str | None) -> int | None:
 
 
 def _read_report(raw: Raw) -> Report:
-    if bytes(raw[:1] if isinstance(raw, bytes) else memoryview(raw)[:1]) != b"{":
+    if not raw or memoryview(raw)[0] != _BRACE:
         return _NOTHING
     try:
         return _report.decode(raw)

@@ -40,6 +40,8 @@ def user_said(record: UserLine, where: Where) -> list[Event]:
     results = (
         [block for block in content if isinstance(block, ToolResult)] if isinstance(content, list) else []
     )
+    if len(results) == len(content) == 1:  # nearly always
+        return returned(record, results[0], where)
     if results:
         return [event for block in results for event in returned(record, block, where)] + _beside(
             content, where

@@ -35,13 +35,15 @@ class Translator:
     def translate(self, piece: Piece) -> list[Event]:
         """What a piece tells, in order; never raises, whatever the log holds."""
         record, memory = piece.record, self._memory
-        where = memory.arrive(piece)
+        memory.arrive(piece)
+        if isinstance(record, envelope.EventLine) and type(record.payload) not in EVENTS:
+            return []
         if isinstance(record, (Unknown, Broken)):
-            return [StrangeSeen(**where, kind=record.kind, problem=record.why)]
+            return [StrangeSeen(**memory.where(piece), kind=record.kind, problem=record.why)]
         if isinstance(record, Item):
             memory.is_bare = True
         translate = TABLE.get(type(record))
-        return translate(record, where, memory) if translate else []
+        return translate(record, memory.where(piece), memory) if translate else []
 
 
 def _response_item(line: envelope.ResponseItemLine, where: Where, memory: Memory) -> list[Event]:
@@ -54,8 +56,7 @@ def _event(line: envelope.EventLine, where: Where, memory: Memory) -> list[Event
     turn = getattr(line.payload, "turn_id", None)
     if turn is not None:
         where["turn"] = turn
-    translate = EVENTS.get(type(line.payload))
-    return translate(line.payload, where, memory) if translate else []
+    return EVENTS[type(line.payload)](line.payload, where, memory)
 
 
 def _item_completed(done: events.ItemCompleted, where: Where, memory: Memory) -> list[Event]:

@@ -106,10 +106,13 @@ class Memory:
         self.is_summary = False  # of a model's answer that becomes the summary of a compaction
         self._request: RequestId | None = None
 
-    def arrive(self, piece: Piece) -> Where:
-        """Takes note of the line that is read now; answers where its events stand."""
+    def arrive(self, piece: Piece) -> None:
+        """Takes note of the line that is read now."""
         self.mark = f"{piece.line}.{piece.offset}" if piece.recovered else str(piece.line)
         self.ordinal = getattr(piece.record, "ordinal", None)
+
+    def where(self, piece: Piece) -> Where:
+        """Where the events of that line stand."""
         return {"place": Place(self.path, piece.line), "at": piece.at, "turn": self.turn}
 
     @property

@@ -7,16 +7,19 @@ Rules of this room
   1. A line is spending if it is a model's answer, a subagent's answer told by a `progress` line, or a `cost-state`.
   2. A figure that is no whole number from 0 on is no figure. A usage without figures is no usage.
   3. What the narrow types do not fit is read again as plain JSON. What is not JSON is for the caller to take apart.
+  4. `PlainAnswer` fits the lines that nearly all are: the decoder refuses whatever else a closer look is due to, so
+     nobody has to ask what it has checked. It holds no part of the bytes that it was read from.
 """
 
 import re
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
 from tracklog.records.json_text import loads
 
+LARGEST = 2**31 - 1  # tokens of one request: none comes near
 LARGEST_SUM = 2**53  # tokens of many requests, milliseconds, dollars
 REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 SYNTHETIC = "<synthetic>"
@@ -103,6 +106,76 @@ class ToolAnswer(Answer, gc=False, rename="camel"):
     message: ToolMessage | None = None
 
 
+Figure = Annotated[int, Meta(ge=0, le=LARGEST)]
+Usual = Literal["standard", "global", "not_available"]  # of a tier, a speed or a place: they change no price
+Reason = Literal["end_turn", "tool_use", "stop_sequence", "max_tokens", "pause_turn", "refusal"]
+Moment = Annotated[str, Meta(min_length=24, max_length=24)]  # 2026-11-15T23:11:23.969Z, if it ends so
+
+
+class PlainCacheCreation(Struct, gc=False):
+    """Cache writes by their time to live."""
+
+    ephemeral_5m_input_tokens: Figure = 0
+    ephemeral_1h_input_tokens: Figure = 0
+
+
+class PlainSearches(Struct, gc=False):
+    """How often the API's own search ran."""
+
+    web_search_requests: Figure = 0
+
+
+class PlainDetails(Struct, gc=False):
+    """A part of the output."""
+
+    thinking_tokens: Figure = 0
+
+
+class OwnSampling(Struct, gc=False):
+    """A sampling of a request that its own figures hold."""
+
+    type: Literal["message"]
+
+
+class PlainUsage(Struct, gc=False):
+    """The tokens of a request, all of them its own, on the usual terms."""
+
+    output_tokens: Figure
+    input_tokens: Figure = 0
+    cache_creation_input_tokens: Figure = 0
+    cache_read_input_tokens: Figure = 0
+    cache_creation: PlainCacheCreation | None = None
+    output_tokens_details: PlainDetails | None = None
+    server_tool_use: PlainSearches | None = None
+    service_tier: Usual | None = None
+    speed: Usual | None = None
+    inference_geo: Usual | None = None
+    iterations: list[OwnSampling] | None = None
+
+
+class PlainMessage(Struct, gc=False):
+    """A message that has an id and figures."""
+
+    id: str
+    usage: PlainUsage
+    model: str | None = None
+    stop_reason: Reason | None = None
+
+
+class PlainAnswer(Struct, gc=False, rename="camel"):
+    """A line that holds an answer and nothing odd: no copy, no price, no figure that is none."""
+
+    type: Literal["assistant"]
+    timestamp: Moment
+    message: PlainMessage
+    uuid: str | None = None
+    agent_id: str | None = None
+    is_sidechain: bool | None = None
+    entrypoint: str | None = None
+    forked_from: None = None
+    cost_usd: None = msgspec.field(default=None, name="costUSD")
+
+
 class Told(Struct, gc=False, rename="camel"):
     """What a `progress` line tells."""
 
@@ -165,6 +238,7 @@ class CostState(Struct, gc=False, rename="camel"):
 # What is no answer is decoded too, as far as it fits: its `type` tells. They raise REFUSALS.
 ANSWERS: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
 TOOL_ANSWERS: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(ToolAnswer)
+PLAIN_ANSWERS: msgspec.json.Decoder[PlainAnswer] = msgspec.json.Decoder(PlainAnswer)
 decode_progress = msgspec.json.Decoder(ProgressLine).decode
 _iterations = msgspec.json.Decoder(list[Iteration])
 _cost_state = msgspec.json.Decoder(CostState)

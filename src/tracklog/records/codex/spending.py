@@ -64,13 +64,14 @@ class SpendingLine(Struct, gc=False):
     payload: Payload | None = None
 
 
-_decoder = msgspec.json.Decoder(SpendingLine)
+REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+decode_line = msgspec.json.Decoder(SpendingLine).decode  # raises REFUSALS
 
 
 def read_line(raw: bytes) -> SpendingLine | None:
     """A line, as far as it is about tokens; None for what is no object. Raises ValueError for what is not JSON."""
     try:
-        return _decoder.decode(raw)
+        return decode_line(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
         value, _ = loads(raw)
     return msgspec.convert(_fitting(value), SpendingLine) if isinstance(value, dict) else None
