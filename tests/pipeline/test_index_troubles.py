@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from tests.pipeline.known_homes import (
     Made,
@@ -30,6 +31,8 @@ from tests.pipeline.known_homes import (
 from tests.views.cli.command import Answer, tracklog
 from tracklog.sources import files
 from tracklog.store import archive, database
+from tracklog.store.archive import described
+from tracklog.store.frames import compressor
 from tracklog.store.home import Home, held_lock
 from tracklog.views.cli.app import run
 
@@ -149,6 +152,90 @@ def test_damage_in_the_middle_never_ends_in_a_traceback_and_rebuild_makes_it_goo
     assert (said.code, "Traceback" in said.err) == (0, False), said.err
     assert len(snapshot(made.home)["texts"]) >= len(known["texts"])
     assert len(sessions_in(ask(made, "sessions", "--json"))) == len(before)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update log_files set position = 'far'",
+        "update log_files set kind = 'transcripx'",
+        "update log_files set told = x'c1'",
+        "update archives set stored_bytes = 'many'",
+        "update session_rows set models = '['",
+        "update session_rows set last_at = 7",
+        "update call_rows set rest = x'ff'",
+        "update sum_rows set requests = 'two'",
+        "update blocks set body = x'c1'",
+        "update total_rows set hidden = x'c1'",
+    ],
+)
+def test_a_value_that_nobody_wrote_never_ends_in_a_traceback_and_rebuild_makes_it_good(
+    made: Made, damage: str
+) -> None:
+    before, known = sessions_in(ask_here(made, "sessions", "--json")), snapshot(made.home)
+    ask_here(made, "usage")
+    with contextlib.closing(sqlite3.connect(made.home.index)) as db, db:
+        db.execute(damage)
+    append(transcript(made, "00000001-0000-4000-8000-000000000001"), b'{"type":"summary"}\n')
+    for words in (("sessions", "--json"), ("calls", "--json"), ("usage",), ("index",), ("search", "part")):
+        ask_here(made, *words)  # a traceback would end this test
+    assert ask_here(made, "rebuild", "--force").code == 0
+    assert len(snapshot(made.home)["texts"]) >= len(known["texts"])
+    assert len(sessions_in(ask_here(made, "sessions", "--json"))) == len(before)
+
+
+def test_an_index_with_a_value_that_nobody_wrote_is_set_aside_and_made_anew(made: Made) -> None:
+    before, known = sessions_in(ask(made, "sessions", "--json")), snapshot(made.home)
+    with contextlib.closing(sqlite3.connect(made.home.index)) as db, db:
+        db.execute("update log_files set kind = 'transcripx'")
+    said = ask(made, "index", "--full", "--json")
+    assert said.code == 0, said.err
+    assert "holds a value that was never written there" in said.err
+    assert "it is now index.damaged-1.db; a new one is made" in said.err
+    assert snapshot(made.home) == known
+    assert sessions_in(ask(made, "sessions", "--json")) == before
+
+
+def only_here(made: Made) -> tuple[dict[str, Any], Path]:
+    """The session that only the archive has, and the file that has it."""
+    (gone,) = (row for row in sessions_in(ask(made, "sessions", "--json")) if row["only_here"])
+    (stored,) = (path for path in made.home.archive.rglob("*.zst") if gone["id"] in path.name)
+    return gone, stored
+
+
+def first_frame(made: Made, stored: Path) -> int:
+    """Where the first frame with contents begins."""
+    found = described(made.home.archive, stored.relative_to(made.home.archive).as_posix())
+    assert found is not None
+    return found.archived.frames[0].stored_offset
+
+
+def test_a_log_that_only_the_archive_has_is_read_again_when_its_file_was_put_right(made: Made) -> None:
+    before = sessions_in(ask(made, "sessions", "--json"))
+    gone, stored = only_here(made)
+    good = stored.read_bytes()
+    at = first_frame(made, stored) + 100
+    stored.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+    assert ask(made, "rebuild", "--force").code == 0
+    assert gone["id"] not in [row["id"] for row in sessions_in(ask(made, "sessions", "--json"))]
+    stored.write_bytes(good)
+    assert ask(made, "index", "--full").code == 0
+    assert sessions_in(ask(made, "sessions", "--json")) == before
+
+
+def test_nothing_of_a_damaged_frame_is_shown(made: Made) -> None:
+    gone, stored = only_here(made)
+    assert gone["title"] in ask(made, "show", gone["id"]).out
+    data, begin = stored.read_bytes(), first_frame(made, stored)
+    contents = zstandard.ZstdDecompressor().decompress(data[begin:])
+    frame = bytearray(compressor(-100).compress(contents))  # letters stand in it as they are
+    frame[len(frame) // 2] ^= 1
+    stored.write_bytes(data[:begin] + frame)
+    said = ask(made, "show", gone["id"])
+    assert (said.code, said.out, "checksum) after 0 good bytes" in said.err) == (1, "", True), said
+    assert ask(made, "final", gone["id"]).out == ""
+    hits = ask(made, "search", "--json", f"session:{gone['id']}")
+    assert (hits.code, hits.json["hits"]) == (1, [])
 
 
 def test_an_index_of_a_later_tracklog_is_left_alone(made: Made) -> None:

@@ -89,6 +89,22 @@ def test_only_our_own_values_are_brought_back(name: str, tmp_path: Path) -> None
     assert not unpack(evil, translator_of(a_log(CODEX_FILES[0])))
 
 
+@pytest.mark.parametrize(
+    ("name", "is_ours"),
+    [
+        ("tracklog.model.events PromptGiven", True),
+        ("tracklog.model.events msgspec", False),
+        ("tracklog.model.events Raw", False),
+        ("tracklog.model.translate.codex_memory NamedTuple", False),
+        ("tracklog.model.translate.codex_memory Piece", False),
+    ],
+)
+def test_of_our_modules_only_what_they_define_themselves_is_brought_back(name: str, is_ours: bool) -> None:
+    module, value = name.split()
+    memory = f"(Va\nc{module}\n{value}\nd.".encode()  # {"a": value}
+    assert unpack(memory, translator_of(a_log(CODEX_FILES[0]))) == is_ours
+
+
 @given(st.binary(max_size=200), st.integers(0, 400), st.integers(0, 255))
 def test_any_bytes_are_a_memory_or_none(noise: bytes, at: int, byte: int) -> None:
     translator = translator_of(a_log(CODEX_FILES[0]))

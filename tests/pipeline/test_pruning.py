@@ -92,6 +92,21 @@ def test_a_pruned_log_is_not_archived_again_until_it_grows(tmp_path: Path) -> No
     assert held[logs.transcript] == logs.transcript.stat().st_size
 
 
+def test_a_pruned_log_that_still_stands_at_its_source_is_archived_again_when_all_is_looked_at(
+    tmp_path: Path,
+) -> None:
+    logs = ArchivedHome(tmp_path)
+    with logs.synced() as database:
+        before = {log.path: log.archived for log in archived_rows(database.db)}
+        prune(database, planned(database, older_than_days=-1).gone)
+        sync(database, [Root(logs.root, "claude")], is_full=True)
+        after = {log.path: log.archived for log in archived_rows(database.db)}
+        assert after == before
+        assert all(
+            (database.home.archive / at.name).stat().st_size == at.stored_bytes for at in after.values()
+        )
+
+
 def test_a_pruned_log_that_is_deleted_is_not_said_to_be_kept(tmp_path: Path) -> None:
     logs = ArchivedHome(tmp_path)
     with logs.synced() as database:

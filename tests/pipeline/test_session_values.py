@@ -29,7 +29,7 @@ from tracklog.sources.places import find_all
 from tracklog.store.call_rest import LONGEST_DID
 from tracklog.store.calls import FoundCall, ask_calls
 from tracklog.store.migrating import migrate
-from tracklog.store.session_lists import KnownSession, ask_sessions, known_sessions
+from tracklog.store.session_lists import KnownSession, known_sessions, listed_sessions
 from tracklog.store.session_rows import put_session
 from tracklog.store.values import SessionRows
 from tracklog.views.cli.call_words import LONGEST, answers_words, what_it_did
@@ -77,8 +77,8 @@ def indexed(session: SessionFiles) -> Indexed:
     (known,) = known_sessions(db)
     calls = list(ask_calls(db, known))
     fill_inputs(calls, logs.get, lambda _file, _lines: {})
-    listed = ask_sessions(db).sessions
-    return Indexed(made, rows, known, calls, listed[0].facts if listed else {})
+    (listed,) = listed_sessions(db, [known.row])
+    return Indexed(made, rows, known, calls, listed.facts if known.is_listed else {})
 
 
 def agrees(one: Indexed) -> None:

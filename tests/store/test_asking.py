@@ -82,6 +82,10 @@ def test_a_copy_of_the_index_cannot_be_made(db: sqlite3.Connection, tmp_path: Pa
     [
         ("select * from sesions", "no such table: sesions; did you mean sessions?"),
         ("select titel from sessions", "no such column: titel; did you mean title?"),
+        (
+            "select state from files",
+            "no such column: state; state is a column of sessions, threads",
+        ),
         ("select s.projekt from sessions s", "no such column: s.projekt; did you mean project?"),
         (
             "select * from zebra",
@@ -94,6 +98,7 @@ def test_a_copy_of_the_index_cannot_be_made(db: sqlite3.Connection, tmp_path: Pa
         ("select :a", "the question has placeholders (?): write the values themselves"),
         ("select randomblob(100000000)", "string or blob too big"),
         ("select 'a' like printf('%.*c', 5000, '%')", "LIKE or GLOB pattern too complex"),
+        ("select " + ", ".join(["randomblob(1000000)"] * 201), "too many columns in result set"),
         ("select abs(-9223372036854775808)", "integer overflow"),
         ("", "no question was asked: give one SELECT, or try `tracklog sql --schema`"),
         (" ;; ", "no question was asked: give one SELECT, or try `tracklog sql --schema`"),
@@ -175,3 +180,21 @@ def test_the_views_that_a_question_names_are_found_in_it() -> None:
         "calls",
         "costs",
     }
+
+
+MANY = "with recursive n(i) as (select 1 union all select i + 1 from n limit 100000)"
+
+
+@pytest.mark.parametrize(
+    ("question", "n_rows"),
+    [
+        (f"{MANY} select zeroblob(900000) from n", 71),
+        (f"{MANY} select printf('%.900000c', 'x') from n", 71),
+        (f"{MANY} select {', '.join(['i'] * 100)} from n", 80_000),
+    ],
+)
+def test_an_answer_ends_where_it_would_take_too_much_memory(
+    db: sqlite3.Connection, question: str, n_rows: int
+) -> None:
+    found = ask(db, question, limit=1_000_000, timeout_s=60)
+    assert (len(found.rows), found.is_truncated) == (n_rows, True)

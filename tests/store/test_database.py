@@ -7,13 +7,13 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tracklog.store import database as store
 from tracklog.store.database import (
     Damaged,
     StoreError,
-    is_sound,
     opened,
     reading,
     removed_at_last,
@@ -23,6 +23,7 @@ from tracklog.store.database import (
 )
 from tracklog.store.home import Busy, Home
 from tracklog.store.settings import put_setting, setting
+from tracklog.store.soundness import is_sound
 
 
 @pytest.fixture
@@ -154,6 +155,33 @@ def test_a_full_disk_is_told_with_what_to_do(home: Home) -> None:
 def test_a_wrong_question_is_a_mistake_of_ours(home: Home) -> None:
     with pytest.raises(sqlite3.OperationalError, match="no such table"), writing(home) as database:
         database.db.execute("select * from nowhere")
+
+
+def test_a_mistake_of_ours_is_not_taken_for_damage(home: Home) -> None:
+    with pytest.raises(TypeError, match="ours"), writing(home):
+        raise TypeError("ours")
+    with pytest.raises(sqlite3.IntegrityError), writing(home) as database, database.transaction() as db:
+        db.execute("insert into settings values ('colour', 'blue')")
+
+
+@pytest.mark.parametrize(
+    "error", [TypeError("'<' of a text"), KeyError("what"), sqlite3.IntegrityError("unique")], ids=repr
+)
+def test_what_fails_on_a_value_that_nobody_wrote_fails_because_of_damage(
+    home: Home, error: Exception
+) -> None:
+    with closing(sqlite3.connect(home.index)) as db, db:
+        db.execute("insert into frames values ('many', 1, 1, 1)")
+    with (
+        pytest.raises(Damaged, match=r"holds a value that was never written there.*tracklog rebuild"),
+        reading(home),
+    ):
+        raise error
+
+
+def test_what_can_no_longer_be_unpacked_is_damage(home: Home) -> None:
+    with pytest.raises(Damaged, match="never written"), reading(home):
+        msgspec.msgpack.decode(b"\xc1")
 
 
 def test_a_lock_of_somebody_else_on_the_index_is_told(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

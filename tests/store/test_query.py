@@ -71,6 +71,10 @@ def test_a_query_is_read_as_it_is_meant(text: str, query: Query) -> None:
         ("agent:zzz x", "there is no agent:zzz: choose of claude, codex"),
         ("since:soon", "since:soon is no time: give a day such as 2026-03-01, or 7d, 12h, 30m"),
         ('tool:"" x', "tool: of what? give it a value, such as tool:name"),
+        (
+            f"re:/{'(' * 900}a{')' * 900}/",
+            "the regular expression is nested too deeply: use fewer brackets inside others",
+        ),
         ("re:/(/", "this is no regular expression: missing ), unterminated subpattern at position 0"),
         ("re:a re:b", "one re:/…/ at a time, and not with a minus"),
         ("x" * 5000, "the query is too long: at most 4,000 characters"),

@@ -12,7 +12,12 @@ from tracklog.store.call_rest import CallRest, packed
 from tracklog.store.calls import ask_calls, models_of, offsets_of
 from tracklog.store.database import writing
 from tracklog.store.home import Home
-from tracklog.store.session_lists import ask_sessions, known_sessions, unreadable_logs
+from tracklog.store.session_lists import (
+    ListedSession,
+    known_sessions,
+    listed_sessions,
+    unreadable_logs,
+)
 from tracklog.store.session_rows import (
     drop_session,
     mark_only_here,
@@ -123,6 +128,12 @@ def everything(db: sqlite3.Connection) -> dict[str, list[Any]]:
     return {**rows, "call_rows": [row[1:] for row in rows["call_rows"]]}
 
 
+def listed(db: sqlite3.Connection, *ids: str) -> list[ListedSession]:
+    """What a list shows: the sessions with these ids, or all."""
+    names = [("claude", id) for id in ids] or None
+    return listed_sessions(db, [one.row for one in known_sessions(db, names) if one.is_listed])
+
+
 def test_a_session_put_twice_is_there_once_under_its_old_number(db: sqlite3.Connection) -> None:
     put_session(db, session("other"), only_here=False)
     put_session(db, session(), only_here=False)
@@ -130,8 +141,7 @@ def test_a_session_put_twice_is_there_once_under_its_old_number(db: sqlite3.Conn
     put_session(db, session(title="Another title"), only_here=True)
     assert db.execute("select id, session from session_rows").fetchall() == numbers
     assert n_rows(db) == dict.fromkeys(PARTS, 2) | {"call_rows": 4, "problem_rows": 4}
-    found = ask_sessions(db, scope=[("claude", "s1")]).sessions
-    assert [(one.facts["title"], one.only_here) for one in found] == [("Another title", True)]
+    assert [(one.facts["title"], one.only_here) for one in listed(db, "s1")] == [("Another title", True)]
 
 
 def test_the_same_rows_make_the_same_tables(db: sqlite3.Connection) -> None:
@@ -169,7 +179,7 @@ def test_what_is_marked_is_due_until_it_is_put_again(db: sqlite3.Connection) -> 
 
 def test_a_session_that_is_only_marked_is_in_no_list(db: sqlite3.Connection) -> None:
     mark_unsettled(db, [("claude", "s1")])
-    assert ask_sessions(db).sessions == []
+    assert listed(db) == []
     assert [one.id for one in known_sessions(db)] == ["s1"]
 
 
@@ -193,20 +203,23 @@ def test_what_the_clock_decides_is_due_when_the_clock_decides_otherwise(
     assert unsettled(db, now=AT + timedelta(minutes=minutes)) == ([("claude", "s1")] if is_due else [])
 
 
-def test_the_newest_come_first_and_as_many_as_are_asked_for(db: sqlite3.Connection) -> None:
-    for n in range(5):
-        put_session(db, session(f"s{n}", last=AT + timedelta(minutes=n % 3)), only_here=False)
-    found = ask_sessions(db, limit=3)
-    assert ([one.facts["id"] for one in found.sessions], found.n_fitting) == (["s2", "s1", "s4"], 5)
+def test_what_lists_tell_comes_in_the_order_that_is_asked_for_however_many_there_are(
+    db: sqlite3.Connection,
+) -> None:
+    for n in range(600):  # more than one question asks for
+        put_session(db, session(f"s{n}"), only_here=False)
+    rows = {one.id: one.row for one in known_sessions(db)}
+    names = [f"s{n}" for n in range(599, -1, -1)]
+    found = listed_sessions(db, [rows[name] for name in names])
+    assert [one.facts["id"] for one in found] == names
 
 
 def test_what_is_not_listed_or_not_meant_is_not_found(db: sqlite3.Connection) -> None:
     put_session(db, session("listed"), only_here=False)
     put_session(db, session("silent", is_listed=False), only_here=False)
     put_session(db, session("elsewhere"), only_here=False)
-    found = ask_sessions(db, scope=[("claude", "listed"), ("claude", "silent")])
-    assert [one.facts["id"] for one in found.sessions] == ["listed"]
-    assert ask_sessions(db, fits=lambda one: one.id == "elsewhere").n_fitting == 1
+    assert [one.facts["id"] for one in listed(db, "listed", "silent")] == ["listed"]
+    assert {one.id for one in known_sessions(db)} == {"listed", "silent", "elsewhere"}
 
 
 def test_sessions_are_known_in_the_order_of_their_last_change(db: sqlite3.Connection) -> None:
@@ -229,7 +242,7 @@ def test_half_a_character_comes_back_as_it_was(db: sqlite3.Connection) -> None:
     odd = "/srv/\udcff"
     put_session(db, session(cwd=odd.encode("utf-8", "surrogatepass"), models='["\\udcff"]'), only_here=False)
     assert [(one.cwd, one.models) for one in known_sessions(db)] == [(odd, ["\udcff"])]
-    assert ask_sessions(db).sessions[0].facts["cwd"] == odd
+    assert [one.facts["cwd"] for one in listed(db)] == [odd]
 
 
 def test_a_call_comes_back_with_its_places(db: sqlite3.Connection) -> None:
@@ -269,7 +282,7 @@ def test_a_session_is_only_here_when_its_main_logs_are_gone(db: sqlite3.Connecti
     put_session(db, session(), only_here=False)
     put_log(db, 1, "/logs/s1.jsonl", state="kept", own_session="s1")
     mark_only_here(db)
-    assert [one.only_here for one in ask_sessions(db).sessions] == [True]
+    assert [one.only_here for one in listed(db)] == [True]
     put_log(db, 2, "/logs/copy.jsonl", own_session="s1")
     mark_only_here(db)
-    assert [one.only_here for one in ask_sessions(db).sessions] == [False]
+    assert [one.only_here for one in listed(db)] == [False]

@@ -1,8 +1,9 @@
 """Texts that were found, read again from their lines.
 
 Rules of this room
-  1. Of a log only the line of the text is read, at its source or in the archive. What such a line alone does not tell
-     (Codex holds a prompt back until it knows whose it is) is found by reading the log from its beginning, once.
+  1. Of a log only the line of the text is read, at its source, or in the archive where that is gone or cannot be read.
+     What such a line alone does not tell (Codex holds a prompt back until it knows whose it is) is found by reading the
+     log from its beginning, once.
   2. A text that is no longer where it was is None; whoever asked leaves it out and says so.
 """
 
@@ -39,14 +40,17 @@ class FoundTexts:
     def text(self, hit: Hit, fits: Fits) -> str | None:
         """The text of a hit; `fits` says whether it can be the one that was meant."""
         log = self._logs.get(hit.file)
-        if log is None:
-            return None
-        try:
-            found = self._at_its_line(log, hit)
-            if (found is None or not fits(found)) and log.agent == "codex":
-                return self._from_the_beginning(log, hit) or found
-        except NotReadable:
-            return None
+        for place in () if log is None else _places_of(log):
+            try:
+                return self._text_in(place, hit, fits)
+            except NotReadable:
+                continue
+        return None
+
+    def _text_in(self, log: FoundLog, hit: Hit, fits: Fits) -> str | None:
+        found = self._at_its_line(log, hit)
+        if (found is None or not fits(found)) and log.agent == "codex":
+            return self._from_the_beginning(log, hit) or found
         return found
 
     def _at_its_line(self, log: FoundLog, hit: Hit) -> str | None:
@@ -96,3 +100,11 @@ class FoundTexts:
         stored = self._archive / log.archived.name if log.archived is not None else None
         path, root = Path(log.path), Path(log.root)
         return LogFile(agent, FileKind(log.kind), path, root, log.session, 0, 0, 0, 0, stored=stored)
+
+
+def _places_of(log: FoundLog) -> Iterator[FoundLog]:
+    """The log as it is read at its source, then as it is read in the archive, as far as it is there."""
+    if log.is_here:
+        yield log._replace(archived=None)
+    if log.archived is not None:
+        yield log

@@ -20,7 +20,7 @@ from tracklog.store.values import Archived, KnownFile
 def take_over(database: Database, row: KnownFile, at: Archived | None) -> Archived | None:
     """Completes what the index knows of a log that is gone; how much of it the archive has."""
     folder = database.home.archive
-    name = at.name if at is not None else _name_of(row)
+    name = at.name if at is not None else name_of(row)
     found = described(folder, name)
     if found is None or found.archived.contents_bytes <= row.contents_bytes:
         return at
@@ -36,18 +36,19 @@ def take_over(database: Database, row: KnownFile, at: Archived | None) -> Archiv
     return found.archived
 
 
-def marks_in(folder: Path, at: Archived) -> tuple[bytes, bytes]:
-    """The marks of a log that the archive has."""
+def marks_in(folder: Path, at: Archived) -> tuple[bytes | None, bytes | None]:
+    """The marks of a log that the archive has; none if it cannot be read: those of nothing would fit any other log."""
     try:
         head = b"".join(_first(contents(folder, at), min(HEAD_BYTES, at.contents_bytes)))
         start = max(at.contents_bytes - TAIL_BYTES, 0)
         tail = b"".join(contents(folder, at, start=start))
     except NotReadable:
-        return mark_of(b""), mark_of(b"")
+        return None, None
     return mark_of(head), mark_of(tail)
 
 
-def _name_of(row: KnownFile) -> str:
+def name_of(row: KnownFile) -> str:
+    """What a log is called in the archive as long as nothing stands in the way."""
     return archive_name(row.path, row.root, agent=row.agent, generation=row.generation)
 
 

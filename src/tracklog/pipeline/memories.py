@@ -49,7 +49,9 @@ class _Careful(pickle.Unpickler):
     """Knows our own values, and nothing that does anything."""
 
     def find_class(self, module: str, name: str) -> Any:
-        found = super().find_class(module, name) if module in _OURS or (module, name) in _PLAIN else None
-        if isinstance(found, type) or (module, name) in _PLAIN:
+        if (module, name) in _PLAIN:
+            return super().find_class(module, name)
+        found = super().find_class(module, name) if module in _OURS else None
+        if isinstance(found, type) and found.__module__ == module:  # not what that module imports
             return found
         raise pickle.UnpicklingError(f"{module}.{name} has no place in a memory")

@@ -14,12 +14,14 @@ from typing import Any
 
 from tracklog.pipeline.changes import Changes, What
 from tracklog.pipeline.known_logs import known_agent, known_log
+from tracklog.pipeline.leftovers import name_of
 from tracklog.pipeline.reading import identified
 from tracklog.sources.files import NotReadable, chunks, is_the_same
 from tracklog.sources.found import FileKind, LogFile
 from tracklog.store import archive_rows, catalogue
-from tracklog.store.archive import Missing, archive_name, contents, describe_again, described
+from tracklog.store.archive import Missing, contents, describe_again, described
 from tracklog.store.database import Database
+from tracklog.store.ledger_rows import mark_unread
 from tracklog.store.session_rows import Name, mark_unsettled
 from tracklog.store.texts import drop_texts
 from tracklog.store.values import Archived, KnownFile
@@ -64,6 +66,8 @@ class Register:
             for file in changes.new:
                 self._add(file)
             for row in self.known.values():
+                if row.state == "kept" and self._is_full and row.problem is not None:
+                    self._doubt(row)
                 if row.state == "kept" and row.size < 0:  # not read yet, or not to its end
                     self._read(row, self.touched)
             if self._archives:
@@ -95,6 +99,12 @@ class Register:
     def _read(self, row: KnownFile, among: set[str]) -> None:
         self.to_read[row.path] = row
         among.add(row.path)
+
+    def _doubt(self, row: KnownFile) -> None:
+        """A log that could not be read to its end: its file in the archive may have been put right since."""
+        row.size = catalogue.UNREAD
+        catalogue.change_file(self._db, row.id, size=row.size)
+        mark_unread(self._db, row.id)
 
     def _change(self, row: KnownFile, file: LogFile, what: What) -> None:
         if what == "touched" and self._is_other_than_archived(row, file):
@@ -148,7 +158,7 @@ class Register:
     def _left_in_archive(self, row: KnownFile) -> Archived | None:
         """All that the archive has of a log, also what was not counted any more when a process was killed."""
         at = self.archived.get(row.id)
-        name = at.name if at is not None else self._name_of(row)
+        name = at.name if at is not None else name_of(row)
         found = described(self._folder, name)
         if found is not None and found.archived.contents_bytes >= max(row.contents_bytes, 1):
             archive_rows.put_archived(self._db, row.id, found.archived)
@@ -163,9 +173,6 @@ class Register:
         catalogue.start_anew(self._db, row.id, generation=row.generation)
         row.size = catalogue.UNREAD
         return at
-
-    def _name_of(self, row: KnownFile) -> str:
-        return archive_name(row.path, row.root, agent=row.agent, generation=row.generation)
 
     def _pass(self, row: KnownFile) -> None:
         """A log that counts no more: what it held stands elsewhere, or nothing of it is left."""

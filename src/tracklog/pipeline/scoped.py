@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tracklog.model.session import Session
     from tracklog.pipeline.descent import Kinship
     from tracklog.pipeline.sessions import SessionFiles
+    from tracklog.pipeline.spooled import Spool
 
 
 class ScopedSessions:
@@ -33,6 +34,7 @@ class ScopedSessions:
         self.known = [one for one in known_sessions(database.db, whole) if agent in (None, one.agent)]
         self.apart: list[SessionFiles] = []
         self._kin: dict[Name, Kinship] = {}
+        self._spool: Spool | None = None
         if parted:
             self._take(scope, {name for name in parted if agent in (None, name[0])})
 
@@ -51,9 +53,12 @@ class ScopedSessions:
 
     def read(self, files: SessionFiles) -> Session:
         """One of those that the index cannot tell of."""
+        from tracklog.pipeline.spooled import Spool
         from tracklog.pipeline.story import read_session
 
-        return read_session(files, self._kin.get((files.agent, files.id)), now=datetime.now(UTC))
+        self._spool = self._spool or Spool(self.database.home.path)
+        kin = self._kin.get((files.agent, files.id))
+        return read_session(files, kin, now=datetime.now(UTC), spool=self._spool)
 
     @property
     def ids(self) -> set[str]:

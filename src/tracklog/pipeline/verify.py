@@ -116,13 +116,22 @@ class ArchiveCheck:
         """Reads what only the archive has: each frame carries the checksum of its contents."""
         for log in self._elsewhere:
             self.proof.logs += 1
-            try:
-                for _ in contents(self._folder, log.archived):
-                    pass
+            why = why_not_given_back(self._folder, log)
+            if why is None:
                 self.proof.only_here += 1
-            except NotReadable as error:
-                self.proof.damaged.append(Skipped(Path(log.path), error.why))
+            else:
+                self.proof.damaged.append(Skipped(Path(log.path), why))
         return self.proof
+
+
+def why_not_given_back(folder: Path, log: ArchivedLog) -> str | None:
+    """Why the archive cannot give a log back to its last byte; None: it can."""
+    try:
+        for _ in contents(folder, log.archived):
+            pass
+    except NotReadable as error:
+        return error.why
+    return None
 
 
 def _begins_with(source: Iterator[bytes], ours: Iterator[bytes]) -> bool:

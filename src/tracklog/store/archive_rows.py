@@ -1,7 +1,8 @@
 """What the index knows of the archive: which file of it holds which log, and where its frames begin.
 
 Rules of this room
-  1. A log that was pruned keeps its row, with 0 stored bytes: it is not archived again until it grows.
+  1. A log that was pruned keeps its row, with 0 stored bytes: it is not archived again until it grows, or until
+     everything is looked at anew (`index --full`).
   2. Where frames are written anew, those that stood behind their beginning are no more.
 """
 

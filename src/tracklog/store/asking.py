@@ -4,7 +4,7 @@ Rules of this room
   1. Nothing but reading: the connection is read-only, and an authorizer lets through what a SELECT needs and nothing
      else. No ATTACH, no PRAGMA, no writing, no table of the user's own, no extension.
   2. Every question ends: by its answer, its row limit or its time limit. A single function cannot be stopped halfway,
-     so texts that are made on the way have a longest length.
+     so texts that are made on the way have a longest length. What an answer may hold in memory is limited, too.
   3. A wrong question is the user's: one line with SQLite's words, and the names that may have been meant.
   4. Money needs prices, which SQL does not know: `costs` is a table of this connection alone, made only for a question
      that names it.
@@ -46,9 +46,12 @@ COSTS = View(
     "",
 )
 Cost = tuple[int, int | None, int | None]  # as the columns of `costs`
+_ALL_VIEWS: Sequence[View] = (*VIEWS, COSTS)
 
 _LONGEST = 1_000_000  # letters or bytes of one value: more than stands in any row
-_LARGEST_ANSWER = 64_000_000  # about so many letters and bytes in all
+LARGEST_ANSWER = 64_000_000  # about so many letters and bytes in all
+_NUMBER_BYTES = 8
+_MOST_COLUMNS = 200
 _LONGEST_PATTERN = 1_000
 _LONGEST_QUESTION = 1_000_000
 _STEPS = 2_000  # of SQLite's machine between two looks at the clock: some 20 microseconds
@@ -101,19 +104,21 @@ def ask(db: sqlite3.Connection, question: str, *, limit: int, timeout_s: float) 
         asked = db.execute(text)
         if asked.description is None:
             raise WrongQuestion("no question was asked: give one SELECT, or try `tracklog sql --schema`")
-        rows, is_truncated = _fetched(asked, limit)
+        rows, is_truncated = fetched(asked, limit)
         asked.close()
     columns = [column[0] for column in asked.description]
     return Answered(columns, rows, is_truncated)
 
 
-def _fetched(asked: sqlite3.Cursor, limit: int) -> tuple[list[tuple[Any, ...]], bool]:
+def fetched(found: Iterable[tuple[Any, ...]], limit: int) -> tuple[list[tuple[Any, ...]], bool]:
     """The rows, and whether there were more: than are wanted, or than there is room for."""
     rows: list[tuple[Any, ...]] = []
     size = 0
-    for row in asked:
-        size += sum(len(value) for value in row if isinstance(value, (str, bytes)))
-        if len(rows) == limit or size > _LARGEST_ANSWER:
+    for row in found:
+        size += sum(
+            len(value) if isinstance(value, str | bytes | list | dict) else _NUMBER_BYTES for value in row
+        )
+        if len(rows) == limit or size > LARGEST_ANSWER:
             return rows, True
         rows.append(row)
     return rows, False
@@ -122,7 +127,7 @@ def _fetched(asked: sqlite3.Cursor, limit: int) -> tuple[list[tuple[Any, ...]], 
 def views_named(question: str) -> set[str]:
     """Which views a question may ask: those whose names stand in it."""
     words = {word.lower() for word in _WORD.findall(question)}
-    return {view.name for view in (*VIEWS, COSTS) if view.name in words}
+    return {view.name for view in _ALL_VIEWS if view.name in words}
 
 
 def put_costs(db: sqlite3.Connection, costs: Iterable[Cost]) -> None:
@@ -202,6 +207,7 @@ def _only_reading(db: sqlite3.Connection) -> Iterator[None]:
     before = db.text_factory
     limits = {
         sqlite3.SQLITE_LIMIT_LENGTH: _LONGEST,
+        sqlite3.SQLITE_LIMIT_COLUMN: _MOST_COLUMNS,
         sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: _LONGEST_PATTERN,
     }
     old = {which: db.setlimit(which, most) for which, most in limits.items()}
@@ -277,18 +283,31 @@ def likely_names(said: str) -> str:
     if found is None:
         return ""
     kind, name = found.groups()
-    near = [] if kind == "function" else nearest(name, known_names(columns=kind == "column"))
-    if near:
-        return f"; did you mean {' or '.join(near)}?"
-    return "; `tracklog sql --schema` lists the views and their columns" if kind != "function" else ""
+    if kind == "function":
+        return ""
+    return names_meant(name, is_column=kind == "column") or (
+        "; `tracklog sql --schema` lists the views and their columns"
+    )
+
+
+def names_meant(name: str, *, is_column: bool) -> str:
+    """Where a column stands that the views of a question do not have, or the names that look like one; or nothing."""
+    views = [view.name for view in _ALL_VIEWS if is_column and name.lower() in _columns_of(view)]
+    if views:
+        return f"; {name} is a column of {', '.join(views)}"
+    near = nearest(name, known_names(columns=is_column))
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def known_names(*, columns: bool) -> list[str]:
     """The names of all views, or of all their columns."""
-    views: Sequence[View] = (*VIEWS, COSTS)
     if not columns:
-        return [view.name for view in views]
-    return list(dict.fromkeys(column.name for view in views for column in view.columns))
+        return [view.name for view in _ALL_VIEWS]
+    return list(dict.fromkeys(name for view in _ALL_VIEWS for name in _columns_of(view)))
+
+
+def _columns_of(view: View) -> list[str]:
+    return [column.name for column in view.columns]
 
 
 def nearest(name: str, known: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from tracklog.store.odd_texts import as_text, storable
@@ -38,6 +38,20 @@ def numbers(db: sqlite3.Connection) -> dict[str, int]:
     """The number of each log, by its path."""
     rows = db.execute("select path, id from log_files where state <> 'past'")
     return {as_text(path): id for path, id in rows}
+
+
+def sessions_with(db: sqlite3.Connection, ids: Collection[str]) -> set[tuple[str, str]]:
+    """The sessions that are called so, or have a log that is."""
+    if not ids:
+        return set()
+    found = db.execute(
+        "select agent, session, own_session from log_files where state <> 'past' and session <> ''"
+    )
+    return {
+        (agent, as_text(session))
+        for agent, session, own in found
+        if agent and (as_text(session) in ids or as_text(own) in ids)
+    }
 
 
 def last_generation(db: sqlite3.Connection, path: str) -> int:

@@ -6,6 +6,8 @@ Rules of this room
   2. What belongs together is written in one transaction; a process that is killed leaves the one before it.
   3. An index that is damaged is set aside, never deleted, and made anew from logs and archive.
   4. Trouble of the disk becomes one sentence that says what to do.
+  5. What fails on a value that we never write (soundness.py) fails because the index is damaged; all else that is not
+     the disk's is our own mistake, and flies.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tracklog.errors import UserError
@@ -24,6 +26,8 @@ _WAIT_S = 5.0
 _SIDES = ("", "-wal", "-shm")
 _CACHE_KIB = 16_384
 _WRITERS_CACHE_KIB = 32_768
+_WRONG_VALUE = "it holds a value that was never written there"
+_BY_A_WRONG_VALUE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError)
 
 
 class StoreError(UserError):
@@ -128,12 +132,10 @@ def swap(new: Home, old: Home) -> None:
     os.replace(new.index, old.index)
 
 
-def is_sound(db: sqlite3.Connection) -> bool:
-    """Whether SQLite finds nothing wrong with the index."""
-    try:
-        return [row[0] for row in db.execute("pragma quick_check(1)")] == ["ok"]
-    except sqlite3.DatabaseError:
-        return False
+def has_full_text_search() -> bool:
+    """Whether this SQLite can make an index at all."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        return ("ENABLE_FTS5",) in db.execute("pragma compile_options").fetchall()
 
 
 @contextmanager
@@ -142,20 +144,36 @@ def told_plainly(home: Home) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:  # a text in it is none any more
-        raise _damaged(home, error) from error
+        raise _damaged(home, str(error)) from error
+    except _of_unpacking() as error:  # what we packed can no longer be unpacked
+        raise _damaged(home, _WRONG_VALUE) from error
     except sqlite3.OperationalError as error:
         if _is_of_damage(error, home):
-            raise _damaged(home, error) from error
+            raise _damaged(home, str(error)) from error
         raise StoreError(_words(error, home)) from error
+    except (
+        sqlite3.IntegrityError,
+        sqlite3.ProgrammingError,
+        sqlite3.InterfaceError,
+        *_BY_A_WRONG_VALUE,
+    ) as error:
+        if _is_as_written(home, by_its_values=True):
+            raise  # our own mistake
+        raise _damaged(home, _WRONG_VALUE) from error
     except sqlite3.DatabaseError as error:
-        if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError)):
-            raise  # our own mistakes
-        raise _damaged(home, error) from error
+        raise _damaged(home, str(error)) from error
 
 
-def _damaged(home: Home, error: Exception) -> Damaged:
+def _of_unpacking() -> type[Exception]:
+    """Asked only when something was raised: most answers out of the index load no decoder."""
+    from msgspec import MsgspecError
+
+    return MsgspecError
+
+
+def _damaged(home: Home, why: str) -> Damaged:
     return Damaged(
-        f"the index {home.index} is damaged ({error}): `tracklog rebuild` makes it anew from the logs and the archive"
+        f"the index {home.index} is damaged ({why}): `tracklog rebuild` makes it anew from the logs and the archive"
     )
 
 
@@ -163,22 +181,18 @@ def _is_of_damage(error: sqlite3.OperationalError, home: Home) -> bool:
     """Whether a statement failed because of what stands in the file: a text that is none, or another schema than ours."""
     if "decode" in str(error):
         return True
-    return getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR" and not _has_our_schema(home)
+    return getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR" and not _is_as_written(home)
 
 
-def _has_our_schema(home: Home) -> bool:
-    ours, theirs = sqlite3.connect(":memory:", isolation_level=None), None
-    asked = "select type, name, sql from sqlite_schema where type <> 'view' order by 1, 2"
+def _is_as_written(home: Home, *, by_its_values: bool = False) -> bool:
+    """Whether the index has our schema, or nothing but values of ours, asked over a connection of its own."""
+    from tracklog.store.soundness import has_our_schema, has_our_values  # only where something went wrong
+
     try:
-        migrate(ours)
-        theirs = _opened(home.index, is_writer=False)
-        return ours.execute(asked).fetchall() == theirs.execute(asked).fetchall()
-    except (sqlite3.DatabaseError, UnicodeDecodeError):
+        with closing(_opened(home.index, is_writer=False)) as db:
+            return has_our_values(db) if by_its_values else has_our_schema(db)
+    except sqlite3.DatabaseError:
         return False
-    finally:
-        for db in (ours, theirs):
-            if db is not None:
-                db.close()
 
 
 def _words(error: sqlite3.OperationalError, home: Home) -> str:
@@ -215,7 +229,7 @@ def _opened(path: Path, *, is_writer: bool) -> sqlite3.Connection:
     if is_writer:
         db.execute("pragma journal_mode = wal")
         db.execute("pragma synchronous = normal")
-        db.execute("pragma wal_autocheckpoint = 16000")
+        db.execute("pragma wal_autocheckpoint = 4000")  # while others still read: at the end somebody waits
         db.execute("pragma temp_store = memory")
     else:
         db.execute("pragma query_only = on")

@@ -23,8 +23,8 @@ from tracklog.store.asking import (
     TooLong,
     WrongQuestion,
     checked,
-    known_names,
-    nearest,
+    fetched,
+    names_meant,
     views_named,
 )
 from tracklog.store.odd_texts import as_text
@@ -124,9 +124,9 @@ def _asked(connection: duckdb.DuckDBPyConnection, question: str, *, limit: int, 
 
 def _answer(connection: duckdb.DuckDBPyConnection, question: str, limit: int) -> Answered:
     connection.execute(_one_select(connection, question))
-    rows = connection.fetchmany(limit + 1)
+    rows, is_truncated = fetched(iter(connection.fetchone, None), limit)
     columns = [column[0] for column in connection.description or ()]
-    return Answered(columns, rows[:limit], len(rows) > limit)
+    return Answered(columns, rows, is_truncated)
 
 
 def _one_select(connection: duckdb.DuckDBPyConnection, question: str) -> duckdb.Statement:
@@ -146,8 +146,5 @@ def _words_of(error: Exception) -> str:
     said = str(error).strip().splitlines()[0]
     if "parameters" in said:
         return "the question has placeholders (?): write the values themselves"
-    found = _NAMED.search(said)
-    near = (
-        nearest(found[1], known_names(columns="column" in said)) if found and "Function" not in said else []
-    )
-    return f"{said}; did you mean {' or '.join(near)}?" if near else said
+    found = _NAMED.search(said) if "Function" not in said else None
+    return f"{said}{names_meant(found[1], is_column='column' in said)}" if found else said

@@ -20,7 +20,8 @@ class FoundLog(NamedTuple):
     agent: str | None
     kind: str
     session: str | None  # of the log itself
-    archived: Archived | None  # only if its source is gone
+    is_here: bool  # at its source
+    archived: Archived | None  # where else its bytes are; with its frames if it is not here
 
 
 class Titled(NamedTuple):
@@ -42,9 +43,11 @@ def log_of(db: sqlite3.Connection, id: int) -> FoundLog | None:
     if row is None:
         return None
     path, root, agent, kind, session, state, generation, name, contents, stored = row
-    is_kept = state == "kept" and name is not None
-    archived = Archived(name, contents, stored, frames_of(db, id, generation)) if is_kept else None
-    return FoundLog(id, as_text(path), as_text(root), agent, kind, as_text(session), archived)
+    frames = frames_of(db, id, generation) if state == "kept" else []
+    archived = Archived(as_text(name), contents, stored, frames) if stored else None
+    return FoundLog(
+        id, as_text(path), as_text(root), agent, kind, as_text(session), state == "here", archived
+    )
 
 
 def titles_of(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Titled]:

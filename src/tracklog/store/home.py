@@ -11,31 +11,30 @@ import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from tracklog.errors import UserError
 
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
-_OURS = frozenset({"archive", "demo", "prices.toml", "statusline.json", "spool", "token"})
+_OURS = frozenset({"archive", "demo", "hooks", "live", "prices.toml", "statusline.json", "spool", "token"})
 
 
 class Busy(Exception):  # noqa: N818 - a state, not a mistake
     """Another process writes the index now."""
 
 
-@dataclass(frozen=True, slots=True)
 class Home:
     """The folder of our own files."""
 
-    path: Path
-    index_name: str = "index.db"
+    def __init__(self, path: Path, index_name: str = "index.db") -> None:
+        self.path = path
+        self._index_name = index_name
 
     @property
     def index(self) -> Path:
         """The database."""
-        return self.path / self.index_name
+        return self.path / self._index_name
 
     @property
     def lock(self) -> Path:
@@ -46,6 +45,16 @@ class Home:
     def archive(self) -> Path:
         """The bytes of all logs."""
         return self.path / "archive"
+
+    @property
+    def live(self) -> Path:
+        """What was seen live."""
+        return self.path / "live"
+
+    @property
+    def spool(self) -> Path:
+        """What hooks were told."""
+        return self.path / "spool"
 
     @property
     def statusline(self) -> Path:
@@ -108,12 +117,17 @@ def write_private(path: Path, data: bytes) -> None:
 @contextmanager
 def held_lock(home: Home) -> Iterator[None]:
     """Holds the lock of the one writer; raises Busy if another process has it. It ends with its process."""
+    with held_lock_at(home.lock):
+        yield
+
+
+@contextmanager
+def held_lock_at(path: Path) -> Iterator[None]:
+    """Holds a lock of our own; raises Busy if another process has it."""
     try:
-        descriptor = open_private(home.lock, os.O_RDWR | os.O_CREAT)
+        descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
-        raise UserError(
-            f"cannot use {home.lock}: {error.strerror}; name another folder with --home"
-        ) from error
+        raise UserError(f"cannot use {path}: {error.strerror}; name another folder with --home") from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

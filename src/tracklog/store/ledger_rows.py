@@ -113,14 +113,13 @@ def is_settled(db: sqlite3.Connection) -> bool:
     """Whether the ledger was settled with the logs as they are now."""
     of_log = "log.id, log.generation, log.contents_bytes, log.path"
     of_ledger = "settled.file, settled.generation, settled.contents_bytes, settled.path"
-    same = f"({of_log}) = ({of_ledger})"
-    found = db.execute(
-        f"select 1 from log_files log left join ledger_logs settled on settled.file = log.id "
-        f"where log.state <> 'past' and log.kind in {_THREADS} and not coalesce({same}, 0) "
-        "union all select 1 from ledger_logs settled left join log_files log on log.id = settled.file "
-        f"where log.id is null or log.state = 'past' or log.kind not in {_THREADS} limit 1"
-    )
-    return found.fetchone() is None
+    n_logs, are_same, n_settled = db.execute(
+        f"select count(*), min(coalesce(({of_log}) = ({of_ledger}), 0)), (select count(*) from ledger_logs) "
+        "from log_files log indexed by log_files_at_a_glance "
+        "left join ledger_logs settled on settled.file = log.id "
+        f"where log.state <> 'past' and log.kind in {_THREADS}"
+    ).fetchone()
+    return bool(n_logs == n_settled and are_same != 0)
 
 
 def has_tools(db: sqlite3.Connection) -> bool:
@@ -161,7 +160,7 @@ def put_read_block(db: sqlite3.Connection, file: int, *, inputs: bytes, body: by
 def bodies(db: sqlite3.Connection, files: Iterable[int]) -> Iterator[tuple[int, bytes]]:
     """The blocks of some logs, packed."""
     listed = json.dumps(sorted(files))
-    yield from db.execute(
+    return db.execute(
         "select file, body from blocks where file in (select value from json_each(?)) order by file",
         (listed,),
     )
@@ -169,7 +168,7 @@ def bodies(db: sqlite3.Connection, files: Iterable[int]) -> Iterator[tuple[int, 
 
 def all_bodies(db: sqlite3.Connection) -> Iterator[tuple[int, bytes]]:
     """The blocks of all logs that count, packed."""
-    yield from db.execute(
+    return db.execute(
         "select file, body from blocks where file in (select file from ledger_logs where is_counted)"
     )
 
@@ -189,6 +188,12 @@ def put_keys(db: sqlite3.Connection, file: int, keys: set[int]) -> None:
     gone, new = held - keys, keys - held
     db.executemany("delete from block_keys where key = ? and file = ?", [(key, file) for key in gone])
     db.executemany("insert into block_keys values (?, ?)", [(key, file) for key in sorted(new)])
+
+
+def mark_unread(db: sqlite3.Connection, file: int) -> None:
+    """Says that a log must be counted again although it is as long as it was."""
+    for table in ("ledger_logs", "blocks"):
+        db.execute(f"update {table} set contents_bytes = -1 where file = ?", (file,))
 
 
 def drop_blocks(db: sqlite3.Connection, files: Iterable[int]) -> None:

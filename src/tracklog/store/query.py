@@ -262,6 +262,10 @@ def _checked_pattern(text: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of signs that may mean something else one day
             re.compile(text)
-    except (re.error, RecursionError, OverflowError) as error:
+    except RecursionError:
+        raise UserError(
+            "the regular expression is nested too deeply: use fewer brackets inside others"
+        ) from None
+    except (re.error, OverflowError) as error:
         raise UserError(f"this is no regular expression: {error}") from None
     return text

@@ -41,7 +41,7 @@ tracklog parquet out/ && duckdb -c "select month, sum(output_tokens) from 'out/l
 - **Words.** In SQLite `texts` can be searched: `select path, line from texts where id in (select rowid from words
   where words match 'timeout')`. `tracklog search` does more, and shows the text.
 - **Limits.** `tracklog sql` only reads: one SELECT, no ATTACH, no PRAGMA, no writing. It ends after `--timeout` (10 s) with
-  exit code 1 and gives `--limit` (1,000) rows; `truncated` says that there were more.
+  exit code 1 and gives `--limit` (1,000) rows, 64 MB at most; `truncated` says that there were more.
 - **Parquet.** `VIEW/agent=…/month=…/data_N.parquet`: rows lie by agent and by the month of the column that is marked below.
   Both are columns for whatever reads such folders. A row without them lies in `__HIVE_DEFAULT_PARTITION__`.
 """

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tracklog.store.odd_texts import as_text, storable
 
 Name = tuple[str, str]  # agent and session
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The logs at or below some paths."""
 
     paths: tuple[str, ...]

@@ -7,8 +7,7 @@ Rules of this room
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import msgspec
@@ -66,13 +65,6 @@ class ListedSession(msgspec.Struct):
     only_here: bool
 
 
-class FoundSessions(msgspec.Struct):
-    """The sessions that were asked for, and how many there are if one does not stop counting."""
-
-    sessions: list[ListedSession]
-    n_fitting: int
-
-
 def known_sessions(db: sqlite3.Connection, names: Collection[Name] | None = None) -> list[KnownSession]:
     """The sessions with these names, or all; also those that no list shows. The last changed first."""
     changed = _last_changes(db)
@@ -89,20 +81,6 @@ def _last_changes(db: sqlite3.Connection) -> dict[tuple[str, str], int]:
         "and kind in ('transcript', 'document', 'subagent') group by agent, session"
     )
     return {(agent, session): at for agent, session, at in found}
-
-
-def ask_sessions(
-    db: sqlite3.Connection,
-    *,
-    scope: Collection[Name] | None = None,
-    fits: Callable[[KnownSession], bool] = lambda _: True,
-    limit: int | None = None,
-) -> FoundSessions:
-    """The sessions that fit, the newest first."""
-    fitting = [one for one in known_sessions(db, scope) if one.is_listed and fits(one)]
-    fitting.sort(key=lambda one: -_seconds(one.last_at))
-    chosen = fitting if limit is None else fitting[:limit]
-    return FoundSessions(listed_sessions(db, [one.row for one in chosen]), len(fitting))
 
 
 def unreadable_logs(db: sqlite3.Connection, sessions: Iterable[KnownSession]) -> list[tuple[str, str]]:
@@ -140,7 +118,7 @@ def _in_groups(db: sqlite3.Connection, rows: list[int]) -> Iterable[tuple[Any, .
         yield from db.execute(
             f"select id, only_here, session, agent, {_IN_LISTS} from session_rows where id in ({marks})",
             asked,
-        )
+        ).fetchall()
 
 
 def _known(row: tuple[Any, ...], changed_ns: int) -> KnownSession:
@@ -177,11 +155,3 @@ def texts_in(text: str) -> list[str]:
         return _decode_list(text)
     except (msgspec.DecodeError, UnicodeError):  # half characters are spelled out
         return list(json.loads(text))
-
-
-def _seconds(at: str | None) -> float:
-    try:
-        moment = datetime.fromisoformat(at or "")
-    except ValueError:
-        return 0.0
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -24,7 +24,7 @@ class Totals(NamedTuple):
 
 def totals(db: sqlite3.Connection, scope: Scope) -> Totals:
     """How much there is in a scope. A last line that was not ended yet is one."""
-    inside, values = scope.condition("f.path")
+    inside, values = scope.condition("+f.path")  # all in one pass over a narrow index, not each by its path
     logs = db.execute(
         "select count(*), total(contents_bytes), total(lines + (position < contents_bytes)), total(pieces_read), "
         "total(pieces_unknown), total(pieces_broken), total(recovered) from log_files f "

@@ -73,6 +73,23 @@ def test_pruning_says_what_it_would_free_and_then_does(tmp_path: Path) -> None:
     assert tracklog("verify", home=tmp_path).code == 0
 
 
+def test_what_was_pruned_is_archived_again_as_the_pruning_says(tmp_path: Path) -> None:
+    indexed_home(tmp_path)
+    done = tracklog("archive", "--prune", "--older-than", "3mo", home=tmp_path)
+    assert done.out.splitlines()[1:] == [
+        "  what stands at its source is archived again when it grows, or by `tracklog index --full`"
+    ]
+    tracklog("index", home=tmp_path)
+    assert tracklog("archive", "--json", home=tmp_path).json["pruned"] == 1
+    tracklog("index", "--full", home=tmp_path)
+    status = tracklog("archive", "--json", home=tmp_path).json
+    assert (status["logs"], status["pruned"]) == (2, 0)
+    bytes_before = transcript_in(tmp_path).read_bytes()
+    transcript_in(tmp_path).unlink()
+    assert tracklog("restore", ONE, home=tmp_path).code == 0
+    assert transcript_in(tmp_path).read_bytes() == bytes_before
+
+
 def test_what_stands_nowhere_else_stays_unless_it_is_forced(tmp_path: Path) -> None:
     indexed_home(tmp_path)
     transcript_in(tmp_path).unlink()
@@ -83,7 +100,13 @@ def test_what_stands_nowhere_else_stays_unless_it_is_forced(tmp_path: Path) -> N
         [{"path": str(transcript_in(tmp_path)), "why": "only here"}],
     )
     lost = tracklog("archive", "--prune", "--to-size", "0", "--force", home=tmp_path)
-    assert (lost.code, lost.out.splitlines()[1]) == (0, "  1 log of them were only here")
+    assert (lost.code, lost.out.splitlines()[1:]) == (
+        0,
+        [
+            "  1 log of them were only here",
+            "  what stands at its source is archived again when it grows, or by `tracklog index --full`",
+        ],
+    )
     assert [one["id"] for one in tracklog("sessions", "--json", home=tmp_path).json["sessions"]] == [TWO]
 
 
@@ -96,6 +119,9 @@ def test_what_stands_nowhere_else_stays_unless_it_is_forced(tmp_path: Path) -> N
         ("--older-than", "90d"),
         ("--recompress", "--dry-run"),
         ("--force",),
+        ("--status", "--prune", "--older-than", "1d"),
+        ("--prune", "--recompress", "--older-than", "1d"),
+        ("--status", "--recompress"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
@@ -103,6 +129,11 @@ def test_what_makes_no_sense_is_refused_in_one_line(tmp_path: Path, arguments: t
     answer = tracklog("archive", *arguments, home=tmp_path)
     assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
     assert tracklog("archive", "--json", home=tmp_path).json["logs"] == 2
+
+
+def test_minutes_are_not_taken_for_months(tmp_path: Path) -> None:
+    answer = tracklog("archive", "--prune", "--older-than", "6m", home=tmp_path)
+    assert (answer.code, answer.err) == (2, "tracklog: 6m: minutes or months? say 6mo or 180d\n")
 
 
 def test_an_index_compresses_cold_logs_once_more(tmp_path: Path) -> None:

@@ -32,6 +32,10 @@ create table log_files (
 create unique index log_files_by_path on log_files (path) where state <> 'past';
 create index log_files_by_any_path on log_files (path);
 create index log_files_by_session on log_files (session);
+create index log_files_at_a_glance on log_files (  -- what is asked of all of them before every answer, without their blobs
+  state, path, size, mtime_ns, ctime_ns, inode, kind, generation,
+  contents_bytes, position, lines, pieces_read, pieces_unknown, pieces_broken, recovered
+);
 
 create table folders (              -- whose listing is known: unchanged folders are not listed again
   root text not null,

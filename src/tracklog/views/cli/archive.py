@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +15,18 @@ from tracklog.store.archive_rows import ArchivedLog, archived_rows
 from tracklog.store.database import Database, reading
 from tracklog.store.home import Home
 from tracklog.store.scope import Scope, scope_of
-from tracklog.views.cli.choosing import tracklog_home
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.indexed import written
 from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import answer, answer_json, count, percent, safe, size, talk, tilde
+from tracklog.views.cli.times import moment_in_seconds
 
 if TYPE_CHECKING:
     from tracklog.pipeline.pruning import Pruning
 
-_AGE = re.compile(r"(\d{1,6})(d|w|m|y)?")
-_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_AGE = re.compile(r"(\d{1,6})(d|w|mo?|y)?")
+_DAYS = {"d": 1, "w": 7, "mo": 30, "y": 365}
 _SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,3})?) ?([kMGT]?)B?", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _SHOWN = 10
@@ -37,7 +37,9 @@ def _days(ctx: click.Context, option: click.Parameter, text: str | None) -> int 
         return None
     match = _AGE.fullmatch(text)
     if match is None:
-        raise UserError(f"not an age: {text!r}; write 90d, 12w, 6m or 1y")
+        raise UserError(f"not an age: {text!r}; write 90d, 12w, 6mo or 1y")
+    if match[2] == "m":  # minutes, wherever else a time is asked for
+        raise UserError(f"{text}: minutes or months? say {match[1]}mo or {int(match[1]) * _DAYS['mo']}d")
     return int(match[1]) * _DAYS[match[2] or "d"]
 
 
@@ -51,13 +53,16 @@ def _n_bytes(ctx: click.Context, option: click.Parameter, text: str | None) -> i
 
 
 @click.command
-@click.option("--status", "what", flag_value="status", default=True, help="How much it holds. The default.")
-@click.option("--prune", "what", flag_value="prune", help="Take out logs that still stand at their source.")
+@click.option("--status", "shows_status", is_flag=True, help="How much it holds. The default.")
+@click.option("--prune", "prunes", is_flag=True, help="Take out logs that still stand at their source.")
 @click.option(
-    "--recompress", "what", flag_value="recompress", help="Compress all that is cold once more, and tidy up."
+    "--recompress", "recompresses", is_flag=True, help="Compress all that is cold once more, and tidy up."
 )
 @click.option(
-    "--older-than", callback=_days, metavar="AGE", help="Prune what was last written before: 90d, 12w, 1y."
+    "--older-than",
+    callback=_days,
+    metavar="AGE",
+    help="Prune what was last written before: 90d, 12w, 6mo, 1y.",
 )
 @click.option(
     "--to-size", callback=_n_bytes, metavar="SIZE", help="Prune the oldest until all fits: 500MB, 5GB."
@@ -68,7 +73,9 @@ def _n_bytes(ctx: click.Context, option: click.Parameter, text: str | None) -> i
 @click.option("--dry-run", is_flag=True, help="Say what would go, and change nothing.")
 @shared_options
 def archive(
-    what: str,
+    shows_status: bool,
+    prunes: bool,
+    recompresses: bool,
     older_than: int | None,
     to_size: int | None,
     is_forced: bool,
@@ -89,17 +96,19 @@ def archive(
     tracklog archive --prune --older-than 90d --dry-run
     tracklog archive --prune --to-size 5GB
     """
-    if what != "prune" and (older_than is not None or to_size is not None or is_forced or dry_run):
+    if shows_status + prunes + recompresses > 1:
+        raise UserError("--status, --prune, --recompress: one at a time")
+    if not prunes and (older_than is not None or to_size is not None or is_forced or dry_run):
         raise UserError("--older-than, --to-size, --force and --dry-run go with --prune")
-    if what == "prune" and older_than is None and to_size is None:
+    if prunes and older_than is None and to_size is None:
         raise UserError("say what is to go: --prune --older-than 90d, or --prune --to-size 5GB")
     ours = Home(tracklog_home(home))
     meant = _Meant(scope_of(roots) if roots else None, agent)
     if not ours.has_index():
         raise NotThere("there is no archive yet: `tracklog index` makes it")
-    if what == "recompress":
+    if recompresses:
         _recompress(ours, as_json=as_json)
-    elif what == "prune":
+    elif prunes:
         _prune(ours, meant, older_than, to_size, is_forced=is_forced, dry_run=dry_run, as_json=as_json)
     else:
         _status(ours, meant, as_json=as_json)
@@ -144,16 +153,12 @@ def _summed(logs: Sequence[ArchivedLog], home: Home) -> dict[str, Any]:
         "past": sum(log.is_only_here for log in held) - len(lost),
         "recompressed": sum(log.is_cold for log in held),
         "pruned": len(logs) - len(held),
-        "oldest_at": _moment(held[0].mtime_ns) if held else None,
+        "oldest_at": moment_in_seconds(held[0].mtime_ns) if held else None,
     }
 
 
 def _contents(logs: Sequence[ArchivedLog]) -> int:
     return sum(log.archived.contents_bytes for log in logs)
-
-
-def _moment(ns: int) -> str:
-    return datetime.fromtimestamp(ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _show_status(status: dict[str, Any], home: Home) -> None:
@@ -221,6 +226,8 @@ def _show_pruning(plan: Pruning, *, dry_run: bool, is_too_much: bool) -> None:
     lost = sum(log.is_only_here for log in plan.gone)
     if lost:
         answer(f"  {count(lost, 'log')} of them {'would be' if dry_run else 'were'} only here")
+    if len(plan.gone) > lost:
+        answer("  what stands at its source is archived again when it grows, or by `tracklog index --full`")
     for log, why in plan.spared[:_SHOWN]:
         answer(f"  kept {safe(tilde(log.path))}: {why}")
     if len(plan.spared) > _SHOWN:

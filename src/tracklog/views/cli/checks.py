@@ -18,9 +18,11 @@ from pathlib import Path
 
 from tracklog.pipeline.survey import Strange, Survey
 from tracklog.sources.found import Skipped
+from tracklog.store.database import has_full_text_search
 from tracklog.views.cli.check import Check
 from tracklog.views.cli.choosing import Found
 from tracklog.views.cli.coverage import Share, by_agent, versions_of
+from tracklog.views.cli.live_checks import live_check
 from tracklog.views.cli.printing import count, for_the_shell, percent, roots_for_the_shell, size, tilde
 from tracklog.views.cli.store_checks import store_checks
 
@@ -39,11 +41,16 @@ _NO_LOGS_THERE = frozenset(
 )
 
 
-def all_checks(found: Found, survey: Survey, *, home: Path, given: Sequence[Path]) -> list[Check]:
-    """Every check, in the order in which a person would ask; `given` are the folders to look in instead of homes."""
+def all_checks(
+    found: Found, survey: Survey, *, home: Path, given: Sequence[Path], n_kept: int = 0
+) -> list[Check]:
+    """Every check, in the order in which a person would ask; `given` are the folders to look in instead of homes.
+
+    `n_kept` is how many logs that stood there only the archive has.
+    """
     roots = roots_for_the_shell(given)
     return [
-        _homes(found),
+        _homes(found, n_kept),
         *_readings(survey),
         _unknown_kinds(survey.unknown),
         _unnamed_keys(survey.unknown),
@@ -52,13 +59,17 @@ def all_checks(found: Found, survey: Survey, *, home: Path, given: Sequence[Path
         _left_alone(found.skipped, roots),
         *_versions(survey),
         *store_checks(found, home, roots=roots, now_ns=time.time_ns()),
+        live_check(found.roots),
         _sqlite(),
         _own_home(home),
     ]
 
 
-def _homes(found: Found) -> Check:
+def _homes(found: Found, n_kept: int) -> Check:
     where = ", ".join(dict.fromkeys(tilde(root.path) for root in found.roots))
+    if not found.files and n_kept:
+        evidence = f"no logs in {where} any more; the archive has {count(n_kept, 'log')} of them"
+        return Check("homes", "warn", evidence, "tracklog restore SESSION puts a session back")
     if not found.files:
         advice = "tracklog demo writes a sample home; --root DIR looks elsewhere"
         return Check("homes", "warn", f"no logs in {where}" if where else "no agent has a home here", advice)
@@ -148,14 +159,11 @@ def _versions(survey: Survey) -> Iterator[Check]:
 
 
 def _sqlite() -> Check:
-    version = sqlite3.sqlite_version
-    with sqlite3.connect(":memory:") as database:
-        options = {name for (name,) in database.execute("PRAGMA compile_options")}
-    database.close()
-    if sqlite3.sqlite_version_info >= _SQLITE_NEEDED and "ENABLE_FTS5" in options:
+    version, has_search = sqlite3.sqlite_version, has_full_text_search()
+    if sqlite3.sqlite_version_info >= _SQLITE_NEEDED and has_search:
         return Check("sqlite", "ok", f"{version} with full-text search")
     advice = "use a Python whose SQLite is 3.40 or newer and has FTS5"
-    return Check("sqlite", "warn", f"{version}, FTS5 {'ENABLE_FTS5' in options}", advice)
+    return Check("sqlite", "warn", f"{version}, FTS5 {has_search}", advice)
 
 
 def _own_home(home: Path) -> Check:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.indexed import Index, indexed
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.printing import answer, answer_json, count, safe, size, talk, tilde
+from tracklog.views.cli.times import moment_in_seconds
 
 _RESUMED_BY = {"claude": "claude --resume", "codex": "codex resume"}
 _DAY_NS = 86_400_000_000_000
@@ -111,15 +111,11 @@ def _document(row: KnownFile, plan: Sequence[Restored], *, dry_run: bool) -> dic
                 "path": str(one.path),
                 "kind": one.log.kind,
                 "bytes": one.log.archived.contents_bytes,
-                "modified_at": _moment(one.mtime_ns),
+                "modified_at": moment_in_seconds(one.mtime_ns),
             }
             for one in plan
         ],
     }
-
-
-def _moment(ns: int) -> str:
-    return datetime.fromtimestamp(ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _show(row: KnownFile, plan: Sequence[Restored], *, dry_run: bool) -> None:

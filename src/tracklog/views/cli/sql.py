@@ -16,10 +16,10 @@ import click
 
 from tracklog.errors import UserError
 from tracklog.sources.reasons import why_failed
-from tracklog.store.asking import Answered, TooLong, ask, views_named
+from tracklog.store.asking import LARGEST_ANSWER, Answered, TooLong, ask, views_named
 from tracklog.views.cli.ending import NOT_FINE, NotThere
 from tracklog.views.cli.options import A_PATH, home_option, json_option, root_option, sync_option
-from tracklog.views.cli.printing import answer_json, count, talk
+from tracklog.views.cli.printing import answer_json, count, size, talk
 from tracklog.views.cli.sql_index import index_to_ask
 from tracklog.views.cli.sql_rows import answer_csv, answer_json_answer
 
@@ -109,7 +109,13 @@ def sql(
         raise NotThere(str(error)) from error
     _show(found, as_json=as_json, as_csv=as_csv)
     if found.is_truncated:
-        talk(f"tracklog: only the first {count(limit, 'row')}: --limit gives more")
+        talk(f"tracklog: only the first {count(len(found.rows), 'row')}: {_what_gives_more(found, limit)}")
+
+
+def _what_gives_more(found: Answered, limit: int) -> str:
+    if len(found.rows) == limit:
+        return "--limit gives more"
+    return f"an answer holds at most {size(LARGEST_ANSWER)}; ask for fewer columns, or for less of each"
 
 
 def _answered(

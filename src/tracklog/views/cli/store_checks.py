@@ -7,16 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tracklog.pipeline.deletions import Deletion, Retention, deletions, retention
+from tracklog.pipeline.verify import why_not_given_back
 from tracklog.sources.found import LogFile
 from tracklog.store.archive_rows import ArchivedLog, archived_rows, folders_of
-from tracklog.store.database import Damaged, Database, StoreError, is_sound, reading
+from tracklog.store.database import Damaged, Database, StoreError, reading
 from tracklog.store.home import Home
+from tracklog.store.soundness import has_our_values, is_sound
 from tracklog.store.stamps import stamps
 from tracklog.views.cli.check import Check
 from tracklog.views.cli.choosing import Found
-from tracklog.views.cli.printing import count, percent, size, tilde
+from tracklog.views.cli.printing import count, percent, short_id, size, tilde
 
 _SOON_DAYS = 7
+_NAMED = 5
 _REBUILD = "tracklog rebuild makes it anew from the logs and the archive"
 
 
@@ -82,7 +85,7 @@ def _due(due: Sequence[Deletion]) -> str:
 
 
 def _index(database: Database, files: Sequence[LogFile]) -> Check:
-    if not is_sound(database.db):
+    if not (is_sound(database.db) and has_our_values(database.db)):
         return Check("index", "fail", f"{tilde(database.home.index)} is damaged", _REBUILD)
     known = {path: tuple(stamp) for path, *stamp in stamps(database.db)}
     waiting = [
@@ -100,15 +103,33 @@ def _archive(home: Home, logs: Sequence[ArchivedLog]) -> Check:
     held = [log for log in logs if not log.is_pruned]
     if not held:
         return Check("archive", "ok", "holds nothing: a session that is deleted is gone")
-    missing = [log for log in held if not (home.archive / log.archived.name).exists()]
-    if missing:
-        lost = sum(log.is_only_here for log in missing)
-        evidence = f"{count(len(missing), 'file')} missing, {lost:,} of them stood nowhere else"
-        return Check(
-            "archive", "warn", evidence, "tracklog index --full archives again what still stands somewhere"
-        )
+    bad = [(log, why) for log in held if (why := _why_bad(home, log)) is not None]
+    lost = [(log, why) for log, why in bad if log.is_current and log.state == "kept"]
+    if lost:
+        return _lost(home, lost)
+    if bad:
+        evidence = f"{count(len(bad), 'file')} missing or damaged; {tilde(bad[0][0].path)}: {bad[0][1]}"
+        advice = "tracklog index --full archives again what stands at its source"
+        return Check("archive", "warn", evidence, advice)
     contents = sum(log.archived.contents_bytes for log in held)
     stored = sum(log.archived.stored_bytes for log in held)
     only = sum(log.is_current and log.state == "kept" for log in held)
     evidence = f"{count(len(held), 'log')} in {size(stored)}, {percent(stored, contents)} of them; {only:,} only here"
     return Check("archive", "ok", evidence)
+
+
+def _why_bad(home: Home, log: ArchivedLog) -> str | None:
+    """What stands at its source needs no more than to be there; `verify` compares the bytes."""
+    if log.is_only_here:
+        return why_not_given_back(home.archive, log)
+    return None if (home.archive / log.archived.name).exists() else "does not exist"
+
+
+def _lost(home: Home, lost: Sequence[tuple[ArchivedLog, str]]) -> Check:
+    """What stood nowhere else and cannot be given back: only a copy of the archive helps."""
+    names = dict.fromkeys(short_id(log.session) if log.session else tilde(log.path) for log, _ in lost)
+    shown = ", ".join(list(names)[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+    log, why = lost[0]
+    evidence = f"{count(len(lost), 'log')} that stood nowhere else cannot be read: of {shown} ({why})"
+    file = tilde(home.archive / log.archived.name)
+    return Check("archive", "fail", evidence, f"put {file} back from a backup; without one it is lost")
