@@ -49,7 +49,9 @@ docs: $(READY) ## documents that are generated or checked against the code
 unit: $(READY)
 	$(PYTEST) -n 2 --dist loadgroup
 
-lab-clients: $(READY) # the newest clients, if they can be had; under CI the tests fail without them
+lab-clients: $(READY) # the newest clients and a terminal for them, if they can be had; under CI the tests fail without them
+	@command -v tmux > /dev/null || { apt-get update -qq && apt-get install -qq -y tmux; } > /dev/null 2>&1 \
+		|| echo "tmux cannot be installed here: tests that need a terminal are skipped" >&2
 	$(BIN)/python -m tests.lab.clients install newest --optional
 
 sdk: $(READY) # Anthropic's own reader of session logs, apart from our environment; under CI the tests fail without it
@@ -87,6 +89,8 @@ bench: $(READY) ## how fast reading, folding, totals, the status line and the in
 	$(BIN)/python -m bench.usage
 	$(BIN)/python -m bench.cold_start
 	$(BIN)/python -m bench.index
+	$(BIN)/python -m bench.hook
+	$(BIN)/python -m bench.tail
 
 golden: $(READY) ## rewrite golden files and generated documents; review the difference
 	$(BIN)/python -m tests.golden.rewrite

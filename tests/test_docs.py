@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -169,7 +170,8 @@ def test_every_row_of_a_kind_says_its_evidence() -> None:
 
 def test_every_kind_of_file_in_claude_codes_home_is_in_its_layout() -> None:
     documented = {name for cells in rows(section(CLAUDE_PAGE, "layout")) for name in _CODE.findall(cells[-1])}
-    assert {str(kind) for kind in set(FileKind) - ONLY_OF_CODEX} - documented == set()
+    elsewhere = ONLY_OF_CODEX | {FileKind.SPOOL}  # the spool stands in our own home
+    assert {str(kind) for kind in set(FileKind) - elsewhere} - documented == set()
 
 
 @pytest.mark.parametrize("union", [Enveloped, ResponseItem, EventPayload, TurnItem])
@@ -196,6 +198,36 @@ def test_every_link_in_the_documents_leads_somewhere() -> None:
         if not _exists(page.parent / target if target else page, anchor)
     ]
     assert missing == []
+
+
+def test_the_table_of_live_events_names_exactly_those_that_are_told() -> None:
+    pipeline = PROJECT / "src/tracklog/pipeline"
+    told = {
+        name
+        for module in ("watch.py", "watch_words.py", "watching.py")
+        for name in _events_told_in((pipeline / module).read_text())
+    }
+    assert {"gap", "session_seen", "session_titled", "state_changed"} < told  # each is found in another way
+    table = section(PROJECT / "docs/live.md", "events").partition("| event |")[2].partition("\n\n")[0]
+    assert named_first(table) == told
+
+
+def _events_told_in(source: str) -> set[str]:
+    """Names that are given to `_tell`, put first in a pair with facts, or are the `event` of a LiveEvent."""
+    found: list[ast.expr] = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="_tell"), args=[name, *_]):
+                found.append(name)
+            case ast.Assign(targets=[ast.Name(id="what")], value=ast.IfExp(body=one, orelse=other)):
+                found += [one, other]
+            case ast.Tuple(elts=[name, ast.Dict() | ast.Call()]):
+                found.append(name)
+            case ast.keyword(arg="event", value=name):
+                found.append(name)
+            case _:
+                pass  # tells nothing
+    return {one.value for one in found if isinstance(one, ast.Constant) and isinstance(one.value, str)}
 
 
 def test_the_example_of_the_flow_reads_as_the_page_says(tmp_path: Path) -> None:

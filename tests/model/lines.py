@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
 from tracklog.model.assemble import assemble
-from tracklog.model.events import Event, SessionDescribed
+from tracklog.model.events import Event, HookRan, SessionDescribed
 from tracklog.model.fold import FileFold
 from tracklog.model.ids import MAIN, SessionId, ThreadId
 from tracklog.model.session import Session
@@ -108,10 +108,15 @@ def folded(*lines: Line | bytes, path: str = LOG, thread: str = MAIN, reader: Re
 
 
 def session(
-    *parts: Line | bytes | FileFold, is_alive: bool | None = None, now: datetime | None = None
+    *parts: Line | bytes | FileFold,
+    is_alive: bool | None = None,
+    now: datetime | None = None,
+    heard: Sequence[HookRan] = (),
 ) -> Session:
     """The session that some lines of its main log tell, with the folds of its other logs."""
     lines = [part for part in parts if not isinstance(part, FileFold)]
     folds = [part for part in parts if isinstance(part, FileFold)]
     main = [folded(*lines)] if lines else []
-    return assemble([*main, *folds], session=SessionId("s1"), agent="claude", is_alive=is_alive, now=now)
+    return assemble(
+        [*main, *folds], session=SessionId("s1"), agent="claude", is_alive=is_alive, now=now, heard=heard
+    )

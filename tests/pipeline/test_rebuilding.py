@@ -14,6 +14,7 @@ from tests.pipeline.known_homes import (
     claude_session,
     claude_turn,
     codex_session,
+    fresh_index,
     index_of,
     snapshot,
     stored_bytes,
@@ -22,6 +23,7 @@ from tests.pipeline.known_homes import (
     write,
 )
 from tracklog.pipeline.rebuilding import rebuild
+from tracklog.store.archive import archived_logs
 from tracklog.store.home import Busy, Home, held_lock
 
 ONE = "00000001-0000-4000-8000-000000000001"
@@ -112,6 +114,31 @@ def test_what_was_written_since_is_in_it(made: Made) -> None:
     index_of(made)
     assert snapshot(made.home) == after
     assert new.thread in {row[1] for row in after["sessions"]}
+
+
+def states_told(made: Made) -> dict[str, str | None]:
+    """What the files of the archive say of themselves."""
+    return {found.archived.name: found.about.get("state") for found in archived_logs(made.home.archive)}
+
+
+def test_a_log_whose_file_in_the_archive_is_damaged_is_not_taken_for_a_copy_of_another(made: Made) -> None:
+    """It had the marks of nothing then, with which every log begins: it was past, and the archive was told so."""
+    shutil.rmtree(made.claude)
+    index_of(made)
+    told, good = states_told(made), {}
+    for found in archived_logs(made.home.archive):
+        path = made.home.archive / found.archived.name
+        if found.about["agent"] == "claude" and found.archived.frames:
+            good[path] = path.read_bytes()
+            at = found.archived.frames[0].stored_offset + 20
+            path.write_bytes(good[path][:at] + bytes([good[path][at] ^ 1]) + good[path][at + 1 :])
+    assert good
+    assert rebuild(made.home, made.roots).is_complete
+    assert states_told(made) == told
+    for path, data in good.items():
+        path.write_bytes(data)
+    index_of(made, is_full=True)
+    assert snapshot(made.home) == snapshot(fresh_index(made, made.top / "fresh"))
 
 
 def test_while_another_process_writes_nothing_is_rebuilt(made: Made) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracklog.sources.follow import Appended, Follower, Gone, Restarted
+from tracklog.sources.follow import Appended, Follower, Gone, Restarted, found_beside, stands_at
 
 
 def append(path: Path, data: bytes) -> None:
@@ -136,3 +136,67 @@ def mirrored(news: Appended | Restarted | Gone, mirror: bytes) -> bytes:
         return b""
     assert news.offset == len(mirror)
     return mirror + news.data
+
+
+def test_a_file_that_was_put_aside_is_found_again_by_what_was_read_of_it(log: Path) -> None:
+    log.write_bytes(b"one\n")
+    follower = Follower(log)
+    follower.ask()
+    with log.open("ab") as stream:
+        stream.write(b"two\n")
+    aside = log.rename(log.with_name("aside"))
+    log.write_bytes(b"new\n")
+    assert follower.ask() == Restarted("replaced")
+    left = follower.left
+    assert left is not None
+    assert (left.offset, left.tail) == (4, b"one\n")
+    assert found_beside(left, log.parent) == aside
+    assert not stands_at(left, log)
+
+
+def test_another_file_with_the_same_inode_is_not_the_one_that_was_left(log: Path) -> None:
+    """Systems give the numbers of deleted files again."""
+    log.write_bytes(b"one\n")
+    follower = Follower(log)
+    follower.ask()
+    left = follower.stands
+    assert left is not None
+    log.write_bytes(b"other\n")  # the same inode
+    assert not stands_at(left, log)
+    assert found_beside(left, log.parent) is None
+
+
+def test_what_is_gone_is_not_found(log: Path) -> None:
+    log.write_bytes(b"one\n")
+    follower = Follower(log)
+    assert follower.stands is None
+    follower.ask()
+    left = follower.stands
+    assert left is not None
+    log.unlink()
+    assert not stands_at(left, log)
+    assert found_beside(left, log.parent) is None
+    assert found_beside(left, log.parent / "nowhere") is None
+
+
+def test_a_line_written_over_by_one_that_ends_alike_starts_over(log: Path) -> None:
+    """As two results of the same program do."""
+    log.write_bytes(b"before\n" + b"A" * 10 + b"same " * 400)
+    follower = Follower(log)
+    follower.ask()
+    log.write_bytes(b"before\n" + b"B" * 10 + b"same " * 800)
+    assert follower.ask() == Restarted("rewritten")
+
+
+@pytest.mark.parametrize("cut", range(1, 20))
+def test_the_beginning_of_the_last_line_is_known_however_it_arrives(log: Path, cut: int) -> None:
+    data = b"one\ntwo\nthree, and half of f"
+    log.write_bytes(b"")
+    follower = Follower(log)
+    for begin in range(0, len(data), cut):
+        append(log, data[begin : begin + cut])
+        follower.ask()
+    assert (follower._line_at, follower._line_head) == (8, b"three, and half of f")
+    append(log, b"our\n")
+    follower.ask()
+    assert (follower._line_at, follower._line_head) == (8, b"three, and half of four\n")

@@ -8,7 +8,7 @@ Rules of this room
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -47,13 +47,17 @@ def assemble(
     is_alive: bool | None = None,
     now: datetime | None = None,
     descent: Descent | None = None,
+    heard: Sequence[HookRan] = (),
+    with_text: bool = True,
 ) -> Session:
     """The session that some logs tell.
 
     `is_alive` is about its process; None if nobody knows. `descent` says which lines are copies of another session's.
+    `heard` is what our own hook was told of the session.
+    Without text, what only the telling of a whole session needs is left out: todos, questions, hooks, the living path.
     """
     folds = sorted(folds, key=lambda fold: fold.path)
-    work = _Work(folds, session, agent, is_alive, _is_fresh(folds, now), descent or Descent())
+    work = _Work(folds, session, agent, is_alive, _is_fresh(folds, now), descent or Descent(), heard)
     threads = {id: work.thread(work.strands[id]) for id in work.top_down()}
     main = threads[MAIN]
     for id, thread in threads.items():
@@ -72,15 +76,20 @@ def assemble(
     made.branches = (
         work.graph.branches() if work.graph.nodes else branches_of_turns(work.strands[MAIN].fold.settled()[0])
     )
-    made.orphans = list(work.graph.orphans)
-    made.active_nodes = work.graph.path()
-    made.strays = list(work.strays())
-    made.hooks = [hook_run(hook) for hook in work.other_hooks()]
-    made.todos = todo_lists(main.calls)
-    made.questions = questions(made.calls)
+    if with_text:
+        _tell_the_rest(made, work)
     _trace_back(made, work.descent)
     describe(made, folds, is_alive=is_alive, is_fresh=work.is_fresh)
     return made
+
+
+def _tell_the_rest(session: Session, work: _Work) -> None:
+    session.orphans = list(work.graph.orphans)
+    session.active_nodes = work.graph.path()
+    session.strays = list(work.strays())
+    session.hooks = [hook_run(hook) for hook in work.other_hooks()]
+    session.todos = todo_lists(session.main.calls)
+    session.questions = questions(session.calls)
 
 
 def _trace_back(session: Session, descent: Descent) -> None:
@@ -119,6 +128,7 @@ class _Work:
     is_alive: bool | None
     is_fresh: bool
     descent: Descent
+    heard: Sequence[HookRan]
     strands: dict[ThreadId, Strand] = field(init=False)
     tasks: Tasks = field(init=False)
     graph: Graph = field(init=False)
@@ -145,12 +155,15 @@ class _Work:
         self.left = self.graph.abandoned()
 
     def _take_strays(self, calls: Mapping[CallId, CallFacts]) -> None:
-        """Results, notes and hooks that stand in another thread's log than their call."""
+        """Results, notes and hooks that stand in another thread's log than their call, or in no log at all."""
         self.late = {}
         for thread in self._all_threads():
             for id, events in thread.strays.items():
                 if id in calls and id not in thread.calls:
                     self.late.setdefault(id, []).extend(events)
+        for event in self.heard:
+            if event.call is not None and event.call in calls:
+                self.late.setdefault(event.call, []).append(event)
 
     def _all_threads(self) -> Iterator[ThreadFold]:
         """The folds of all logs, also of those that hold too little to be a thread."""
@@ -328,8 +341,10 @@ class _Work:
 
 def _is_beside_interrupted(facts: CallFacts, strand: Strand) -> bool:
     """Asked only for calls that were cancelled along with others."""
-    request = strand.fold.requests.get(facts.request) if facts.request else None
-    if request is None or not any(result.said == "cancelled" for result in facts.results):
+    if not facts.request or "cancelled" not in [result.said for result in facts.results]:
+        return False
+    request = strand.fold.requests.get(facts.request)
+    if request is None:
         return False
     beside = (strand.calls[id] for id in request.calls if id in strand.calls)
     return any(result.said == "interrupted" for call in beside for result in call.results)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from msgspec import Raw
 
 from tracklog.model.calls import Judgement, effective
 from tracklog.model.events import Event, HookRan, Place, TaskSeen, ToolReturned
@@ -18,10 +19,10 @@ _LONGEST_ERROR = 2000
 _SHELLS = ("Bash", "PowerShell")
 _DEFAULT_LIMIT_MS = 120_000
 _BEFORE = ("PreToolUse", "PermissionRequest")
+_LONGEST_MS = 366 * 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """Where a call stands in its session."""
 
     session: SessionId
@@ -57,10 +58,10 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
         request=facts.request,
         node=called.node,
         input=called.input,
-        ran_input=next((hook.ran_input for hook in facts.hooks if hook.ran_input), called.ran_input),
+        ran_input=_ran_input(facts) if facts.hooks else called.ran_input,
         called_at=called.at,
         returned_at=result.at if result else None,
-        ended_at=next((seen.at for seen in reversed(setting.seen) if seen.end != "running"), None),
+        ended_at=_ended_at(setting.seen) if setting.seen else None,
         took_ms=took_ms,
         took_by=took_by,
         exit_code=_exit_code(facts, result, setting.seen),
@@ -72,7 +73,7 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
         inherited_by=[setting.session] if setting.writer else setting.inherited_by,
         is_inherited=setting.writer is not None,
         phases=_phases(facts, result, setting.seen),
-        hooks=[hook_run(hook) for hook in facts.hooks],
+        hooks=[hook_run(hook) for hook in facts.hooks] if facts.hooks else [],
         task=result.task if result else None,
         spawned=setting.spawned,
         stated=_stated(result),
@@ -80,6 +81,14 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
         is_server_side=called.is_server_side,
         parent_call=called.parent_call,
     )
+
+
+def _ended_at(seen: list[TaskSeen]) -> str | None:
+    return next((one.at for one in reversed(seen) if one.end != "running"), None)
+
+
+def _ran_input(facts: CallFacts) -> Raw:
+    return next((hook.ran_input for hook in facts.hooks if hook.ran_input), facts.called.ran_input)
 
 
 def between_ms(start: str | None, end: str | None) -> float | None:
@@ -109,11 +118,14 @@ def hook_run(hook: HookRan) -> HookRun:
 
 
 def _took(facts: CallFacts, result: ToolReturned | None) -> tuple[float | None, Any]:
-    stated = [note.took_ms for note in facts.reports if note.took_ms is not None]
+    for note in facts.reports:
+        if note.took_ms is not None:
+            return note.took_ms, "stated"
     if result is not None and result.took_ms is not None:
-        stated.append(result.took_ms)
-    if stated:
-        return stated[0], "stated"
+        return result.took_ms, "stated"
+    for hook in facts.hooks:
+        if hook.call_took_ms is not None:
+            return hook.call_took_ms, "stated"
     measured = between_ms(facts.called.at, result.at if result else None)
     return measured, "log_times" if measured is not None else None
 
@@ -133,9 +145,9 @@ def _is_moved_by_time_limit(facts: CallFacts, result: ToolReturned | None) -> bo
 
 
 def _exit_code(facts: CallFacts, result: ToolReturned | None, seen: list[TaskSeen]) -> int | None:
-    noted = [note.exit_code for note in facts.reports if note.exit_code is not None]
-    if noted:
-        return noted[-1]
+    for note in reversed(facts.reports):
+        if note.exit_code is not None:
+            return note.exit_code
     if result is not None and result.exit_code is not None:
         return result.exit_code
     return next((one.exit_code for one in reversed(seen) if one.exit_code is not None), None)
@@ -162,23 +174,57 @@ def _result(event: ToolReturned) -> Result:
 
 def _own_side_file(path: str | None) -> str | None:
     """The name inside the session's own folder of results; other folders are none of ours."""
-    folder, _, name = (path or "").replace("\\", "/").rpartition("/")
+    if not path:
+        return None
+    folder, _, name = path.replace("\\", "/").rpartition("/")
     return name if folder.endswith("/tool-results") and name not in ("", ".", "..") else None
 
 
 def _phases(facts: CallFacts, result: ToolReturned | None, seen: list[TaskSeen]) -> list[Phase]:
-    found: list[tuple[str, Event | None]] = [("asked", facts.called)]
-    found += [(_hook_phase(hook), hook) for hook in facts.hooks]
-    found += [("progress", facts.first_progress), ("progress", facts.last_progress)]
+    found: list[tuple[str, Event]] = [("asked", facts.called)]
+    found += [(_hook_phase(hook), hook) for hook in facts.hooks if not hook.is_heard]
+    found += [("progress", one) for one in (facts.first_progress, facts.last_progress) if one is not None]
     found += [("noted", note) for note in facts.reports]
     found += [("returned", one) for one in facts.results]
-    found += [("read", facts.read_by if result is not None else None)]
+    if result is not None and facts.read_by is not None:
+        found.append(("read", facts.read_by))
     found += [("notified", one) for one in seen]
-    phases: dict[tuple[str, Place], Phase] = {}
-    for what, event in found:
-        if event is not None:
-            phases[what, event.place] = Phase(what=what, at=event.at, place=event.place)
-    return sorted(phases.values(), key=lambda phase: (phase.place, phase.at or ""))
+    phases = {(what, event.place): Phase(what=what, at=event.at, place=event.place) for what, event in found}
+    written = sorted(phases.values(), key=_place_and_time)
+    return _with_heard(written, [hook for hook in facts.hooks if hook.is_heard]) if facts.hooks else written
+
+
+def _place_and_time(phase: Phase) -> tuple[Place, str]:
+    return phase.place, phase.at or ""
+
+
+def _with_heard(written: list[Phase], hooks: list[HookRan]) -> list[Phase]:
+    """What our own hook was told goes in between what the logs have, by its time: no log has a place for it."""
+    phases = written
+    for told in [phase for hook in hooks for phase in _heard_phases(hook, hooks)]:
+        later = (n for n, phase in enumerate(phases) if told.at and phase.at and phase.at > told.at)
+        n = next(later, len(phases))
+        phases = [*phases[:n], told, *phases[n:]]
+    return phases
+
+
+def _heard_phases(hook: HookRan, beside: list[HookRan]) -> list[Phase]:
+    """An end that was heard also tells when the call began: if somebody had been asked before, that is the answer."""
+    told = Phase(what=_hook_phase(hook), at=hook.at, place=hook.place)
+    was_asked = any(other.outcome == "asked" for other in beside)
+    began = earlier(hook.at, hook.call_took_ms) if was_asked else None
+    return [told] if began is None else [Phase(what="allowed", at=began, place=hook.place), told]
+
+
+def earlier(at: str | None, by_ms: float | None) -> str | None:
+    """A time of a log, so many milliseconds before."""
+    if at is None or by_ms is None or not 0 <= by_ms < _LONGEST_MS:
+        return None
+    try:
+        moment = datetime.fromisoformat(at) - timedelta(milliseconds=by_ms)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _hook_phase(hook: HookRan) -> str:
@@ -188,7 +234,7 @@ def _hook_phase(hook: HookRan) -> str:
 
 
 def _stated(result: ToolReturned | None) -> Stated | None:
-    if result is None or b"otalT" not in bytes(memoryview(result.report)):
+    if result is None or not result.report or b"otalT" not in bytes(result.report):
         return None
     report = opened(result.report)
     if not isinstance(report, Mapping):

@@ -7,6 +7,7 @@
 | an error in the words of a hook that wanted somebody to be asked | `denied` |
 | cancelled along with the call beside it | `interrupted` if that was, else `denied` |
 | the words for *No* and *Esc* alike, then an interruption that names the answer it cut, or nobody to ask | `interrupted` |
+| the same words, and our own hook was told that it began and never that anybody was asked | `interrupted` |
 | the same words inside a subagent that was stopped | `interrupted` |
 | the same words otherwise | `denied` |
 | killed with exit code 137, and no answer ever read it | `interrupted`; read: `error` |
@@ -16,6 +17,7 @@
 | a result of a subagent whose last words are an API error | `error` |
 | a result | `ok` or `error` |
 | no result, but a hook's decision or the client's note | `blocked`, or what the note says |
+| no result, but our own hook was told how it ended | `ok`, `error`, `timed_out`, `interrupted`, `denied` |
 | no result, and its branch was left | `abandoned` |
 | no result, and the conversation went on without it | `lost` |
 | no result, the process lives (or the log changed within 10 minutes) | `running` |
@@ -25,13 +27,14 @@ Rules of this room
   1. The first row that fits decides. What the log states is `stated`; what we conclude from silence is `inferred`.
   2. Evidence lists the lines that decided, in the order of the log, the call's own line first.
   3. Nothing here knows an agent: its words were read by its translator.
+  4. What our own hook was told (`is_heard`) adds to a log that is silent, and never contradicts one that speaks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tracklog.model.events import Event, HookRan, Place, TaskSeen, ToolReturned
 from tracklog.model.facts import CallFacts
@@ -44,11 +47,17 @@ _SAYS_IT: dict[str, Verdict] = {
     "timed_out": "timed_out",
     "sibling_error": "sibling_error",
 }
+_HEARD_ENDS: dict[str, Verdict] = {
+    "ok": "ok",
+    "error": "error",
+    "timed_out": "timed_out",
+    "interrupted": "interrupted",
+    "denied": "denied",
+}
 ThreadEnd = Literal["ended", "failed", "stopped", "open"]
 
 
-@dataclass(frozen=True, slots=True)
-class Circumstances:
+class Circumstances(NamedTuple):
     """What stands outside of the call and bears on its verdict."""
 
     is_alive: bool | None = None  # the process; None: nobody knows
@@ -74,8 +83,13 @@ class Judgement:
 
     def evidence(self, call: CallFacts) -> list[Place]:
         """The lines that prove it, the call's own first, then in the order of the logs."""
-        others = sorted({event.place for event in self.because} - {call.called.place})
-        return [call.called.place, *others]
+        own = call.called.place
+        if not self.because:
+            return [own]
+        if len(self.because) == 1:
+            place = self.because[0].place
+            return [own] if place == own else [own, place]
+        return [own, *sorted({event.place for event in self.because} - {own})]
 
 
 def judge(call: CallFacts, around: Circumstances) -> Judgement:
@@ -86,18 +100,16 @@ def judge(call: CallFacts, around: Circumstances) -> Judgement:
 
 def effective(results: Sequence[ToolReturned]) -> ToolReturned | None:
     """The result that counts: the last one, but a note that nothing is known never beats a real one."""
+    if len(results) == 1:
+        return results[0]
     real = [result for result in results if result.said != "outcome_unknown"] or results
     return real[-1] if real else None
 
 
 def _by_result(call: CallFacts, result: ToolReturned, around: Circumstances) -> Judgement:
     said = result.said
-    hooks = [hook for hook in call.hooks if _forbids(hook)]
-    if hooks and said in ("error", "denied"):
-        return Judgement("blocked", "stated", "a hook's decision", [result, *hooks])
-    asked = [hook for hook in call.hooks if said == "error" and _asks_in_vain(hook, result)]
-    if asked:
-        return Judgement("denied", "stated", "a hook asked, and nobody answered", [result, *asked])
+    if call.hooks and (judged := _by_hooks(call, result)) is not None:
+        return judged
     if said in _SAYS_IT:
         return Judgement(_SAYS_IT[said], _sureness(result), result.why, [result])
     if said == "cancelled":
@@ -108,10 +120,21 @@ def _by_result(call: CallFacts, result: ToolReturned, around: Circumstances) -> 
     if said == "cut_off":
         return _cut_off(call, result)
     if said == "outcome_unknown":
-        return Judgement("lost", "stated", result.why, [result])
+        return _by_hearsay(call) or Judgement("lost", "stated", result.why, [result])
     if said == "backgrounded":
         return _backgrounded(call, result, around)
     return _came_back(call, result, around)
+
+
+def _by_hooks(call: CallFacts, result: ToolReturned) -> Judgement | None:
+    said = result.said
+    hooks = [hook for hook in call.hooks if _forbids(hook)]
+    if hooks and said in ("error", "denied"):
+        return Judgement("blocked", "stated", "a hook's decision", [result, *hooks])
+    asked = [hook for hook in call.hooks if said == "error" and _asks_in_vain(hook, result)]
+    if asked:
+        return Judgement("denied", "stated", "a hook asked, and nobody answered", [result, *asked])
+    return None
 
 
 def _rejected(call: CallFacts, result: ToolReturned, around: Circumstances) -> Judgement:
@@ -124,10 +147,13 @@ def _rejected(call: CallFacts, result: ToolReturned, around: Circumstances) -> J
     if result.is_headless or (stop is not None and stop.is_headless):
         why = "interrupted: nobody could have said no"
         return Judgement("interrupted", "inferred", why, [result, *([stop] if stop else [])])
+    asked = [hook for hook in call.hooks if hook.hook_event == "PermissionRequest"]
+    began = [hook for hook in call.hooks if hook.is_heard and hook.outcome == "began"]
+    if began and not asked and (result.is_sidechain or stop is None):
+        return Judgement("interrupted", "inferred", "it had begun, and nobody was asked", [result, *began])
     if around.is_in_stopped_thread:
         return Judgement("interrupted", "inferred", "its subagent was stopped", [result])
-    asked = [hook for hook in call.hooks if hook.hook_event == "PermissionRequest"]
-    sureness: Sureness = "inferred" if result.is_sidechain else "stated"
+    sureness: Sureness = "inferred" if result.is_sidechain and not asked else "stated"
     return Judgement(
         "denied", sureness, "rejected by the person", [result, *asked, *([stop] if stop else [])]
     )
@@ -191,6 +217,8 @@ def _without_result(call: CallFacts, around: Circumstances) -> Judgement:
     hooks = [hook for hook in call.hooks if _forbids(hook)]
     if hooks:
         return Judgement("blocked", "stated", "a hook's decision", list(hooks))
+    if (by_hearsay := _by_hearsay(call)) is not None:
+        return by_hearsay
     if around.is_abandoned:
         return Judgement("abandoned", "stated", "no result, and its branch was left")
     if call.passed_by is not None:
@@ -202,6 +230,15 @@ def _without_result(call: CallFacts, around: Circumstances) -> Judgement:
     if around.is_fresh:
         return Judgement("running", "inferred", "no result, and the log changed within ten minutes")
     return Judgement("lost", "inferred", "no result, and the log is at rest")
+
+
+def _by_hearsay(call: CallFacts) -> Judgement | None:
+    """What our own hook was told of a call's end, where no log has it."""
+    ends = [hook for hook in call.hooks if hook.is_heard and hook.outcome in _HEARD_ENDS]
+    if not ends:
+        return None
+    last = ends[-1]
+    return Judgement(_HEARD_ENDS[last.outcome], "stated", f"our hook was told: {last.hook_event}", [last])
 
 
 def _by_note(call: CallFacts) -> Judgement:

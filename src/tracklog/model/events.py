@@ -157,7 +157,9 @@ class HookRan(Event, kw_only=True):
 
     hook_event: str | None
     name: str | None
-    outcome: str  # success, context, message, error, blocked, failed, cancelled, decided, stopped, progress
+    # success, context, message, error, blocked, failed, cancelled, decided, stopped, progress;
+    # of what was heard, how the call stood then: asked, began, denied, ok, error, timed_out, interrupted, told
+    outcome: str
     call: CallId | None = None
     command: str | None = None
     text: str = ""
@@ -165,6 +167,8 @@ class HookRan(Event, kw_only=True):
     took_ms: float | None = None
     decision: str | None = None  # allow, deny, ask
     ran_input: Raw = Raw()  # the input that the hook put in place of the model's
+    is_heard: bool = False  # our own hook was told this: it stands in the spool, not in a log
+    call_took_ms: float | None = None  # of the call that the hook was told about, as stated
 
 
 class CallProgressed(Event, kw_only=True):

@@ -43,7 +43,7 @@ class Value(msgspec.Struct, kw_only=True):
 class Phase(Value):
     """A moment in the life of a call."""
 
-    what: str  # asked, permission, hook_before, progress, hook_after, returned, read, notified
+    what: str  # asked, permission, allowed, hook_before, progress, hook_after, returned, read, notified
     at: str | None
     place: Place
 

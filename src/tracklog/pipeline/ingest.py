@@ -27,6 +27,7 @@ from tracklog.pipeline.log_reading import Archiving, LogReading
 from tracklog.pipeline.session_values import rows_of
 from tracklog.pipeline.sessions import SessionFiles
 from tracklog.pipeline.settling_ledger import blocks_read
+from tracklog.pipeline.spooled import Spool
 from tracklog.pipeline.story import Told, read_session, told_by
 from tracklog.pipeline.workers import Send, messages_of
 from tracklog.sources.found import LogFile
@@ -37,12 +38,24 @@ from tracklog.store.database import Database, StoreError
 from tracklog.store.ledger_rows import put_read_block
 from tracklog.store.session_rows import mark_only_here, put_session
 from tracklog.store.texts import drop_texts, put_texts
-from tracklog.store.values import Archived, BlockRead, FileRead, KnownFile, Refused, SessionRows, Text, Unread
+from tracklog.store.values import (
+    Archived,
+    BlockRead,
+    FileRead,
+    KnownFile,
+    Refused,
+    SessionRows,
+    Unread,
+    WordedText,
+)
 
 Message = FileRead | SessionRows | BlockRead | Unread | Refused
 OnRead = Callable[[int], None]
 _WORTH_READERS = 24_000_000  # bytes from which on readers beside pay
-_COMMIT_BYTES = 48_000_000  # each commit makes a segment of words, and many small ones cost twice
+_COMMIT_BYTES = 40_000_000  # each commit makes a segment of words, and many small ones cost twice
+_LEAST_COMMIT_BYTES = (
+    4_000_000  # towards the end: the less is left to write when all is read, the less is waited for
+)
 _COMMIT_S = 5.0
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Message).decode
@@ -67,6 +80,7 @@ class Plan:
     archived: Mapping[int, Archived]  # by log: how much of it is in the archive
     numbers: Mapping[str, int]  # of all logs, by path
     archive: Path | None  # None: nothing is archived
+    spool: Spool | None = None  # what our own hook was told
 
     @property
     def size(self) -> int:
@@ -78,7 +92,7 @@ def ingest(plan: Plan, database: Database, *, on_read: OnRead | None = None) -> 
     """Reads what is planned; returns what went wrong, in words. Raises StoreError if the disk takes no more."""
     problems: list[str] = []
     paths = {number: path for path, number in plan.numbers.items()}
-    with no_collecting(), Writer(database) as writer:
+    with no_collecting(), Writer(database, plan.size) as writer:
         for message in _messages(plan):
             if isinstance(message, Refused):
                 raise StoreError(message.why)
@@ -149,7 +163,10 @@ class _UnitReading:
             self._emit(Unread(numbers, f"{type(error).__name__}: {error}"))
 
     def _settle(self, session: SessionFiles, kin: Kinship | None) -> None:
-        story = read_session(session, kin, now=datetime.now(UTC), with_text=False, tell=self._tell)
+        spool = self._plan.spool
+        story = read_session(
+            session, kin, now=datetime.now(UTC), with_text=False, tell=self._tell, spool=spool
+        )
         for file in session.files:
             if file.path not in self._is_told:
                 self._read(file)
@@ -183,9 +200,9 @@ class _UnitReading:
 class Writer:
     """Puts what was read into the index, some at a time."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, size: int) -> None:
         self._database = database
-        self._texts: list[tuple[int, Text]] = []
+        self._left = size
         self._held: list[Message] = []
         self._n_bytes = 0
         self._since = time.monotonic()
@@ -208,7 +225,9 @@ class Writer:
         n_bytes = message.contents_bytes - self._read_to.get(message.file, message.starts_at)
         self._read_to[message.file] = message.contents_bytes
         self._n_bytes += n_bytes
-        if self._n_bytes >= _COMMIT_BYTES or time.monotonic() - self._since >= _COMMIT_S:
+        self._left -= n_bytes
+        enough = max(min(_COMMIT_BYTES, self._left // 2), _LEAST_COMMIT_BYTES)
+        if self._n_bytes >= enough or time.monotonic() - self._since >= _COMMIT_S:
             self.commit()
         return max(n_bytes, 0)
 
@@ -218,7 +237,7 @@ class Writer:
         archived = [one.archived.name for one in held if isinstance(one, FileRead) and one.archived]
         make_durable(self._database.home.archive, archived)  # before the index says that it is there
         with self._database.transaction() as db:
-            texts: list[tuple[int, Text]] = []
+            texts: list[tuple[int, WordedText]] = []
             for message in held:
                 if isinstance(message, FileRead):
                     drop_texts(db, message.file, from_offset=message.starts_at)

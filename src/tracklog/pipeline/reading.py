@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from tracklog.errors import UserError
-from tracklog.records import claude_code, codex
+from tracklog.records import claude_code, codex, spool
 from tracklog.records.base import Piece, Record
 from tracklog.records.detect import STRANGER, WRECKAGE, tell_agent
 from tracklog.records.json_text import is_json
@@ -18,6 +18,7 @@ from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.found import Agent, FileKind, LogFile, Skipped
 from tracklog.sources.lines import Line, cut, whole
 from tracklog.sources.places import find_at
+from tracklog.sources.spool import is_of_spool
 
 ONE_DOCUMENT = frozenset(
     {
@@ -66,6 +67,7 @@ def _readers() -> dict[tuple[str, FileKind], Reader]:
         ("codex", FileKind.DOCUMENT): codex.DOCUMENT_READER,
         ("codex", FileKind.HISTORY): codex.HISTORY_READER,
         ("codex", FileKind.SESSION_INDEX): codex.SESSION_INDEX_READER,
+        ("", FileKind.SPOOL): spool.READER,
     }
 
 
@@ -104,6 +106,8 @@ def identified(file: LogFile) -> LogFile:
     """
     if file.agent is not None or file.kind in NOT_RECORDS:
         return file
+    if is_of_spool(file.path):
+        return file._replace(kind=FileKind.SPOOL)
     if file.kind in _WRITTEN_BY:
         return file._replace(agent=_WRITTEN_BY[file.kind])
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tracklog.pipeline.ingest import OnRead
@@ -57,7 +57,7 @@ def rebuild(
 ) -> Rebuilt:
     """Makes the index anew; it takes the old one's place if it is complete, or if that is forced."""
     home.make()
-    aside = replace(home, index_name=_ASIDE)
+    aside = Home(home.path, index_name=_ASIDE)
     with held_lock(home), removed_at_last(aside):
         known, sessions, archives = _known_before(home)
         with opened(aside) as database:

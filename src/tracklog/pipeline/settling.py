@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
 from tracklog.pipeline.known_logs import known_log
 from tracklog.pipeline.sessions import SessionFiles, group
+from tracklog.pipeline.spooled import Spool
 from tracklog.sources.found import LogFile
 from tracklog.store import archive_rows, catalogue
 from tracklog.store.database import Database
@@ -30,7 +31,8 @@ def settle_sessions(
             ours = [one for one in kin if (one.agent, one.id) in due]
             done |= {(one.agent, one.id) for one in ours}
             units.append(Unit(sessions=ours, kin=kin, size=sum(_size(one) for one in ours)))
-    ingest(Plan(units, {}, {}, catalogue.numbers(database.db), None), database, on_read=on_read)
+    numbers, spool = catalogue.numbers(database.db), Spool(database.home.path)
+    ingest(Plan(units, {}, {}, numbers, None, spool), database, on_read=on_read)
     with database.transaction() as db:
         mark_only_here(db)
     return len(due)

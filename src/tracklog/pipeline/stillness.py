@@ -10,10 +10,13 @@ import os
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from tracklog.sources.found import Root
+from tracklog.store.settings import setting
 from tracklog.store.stamps import folders_of, stamps
 
+SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (spooled.py)
 _NOT_THERE = -1
 _TOO_FRESH_NS = 100_000_000  # within the same tick of the clock, a folder may change and keep its time
 _UNCERTAIN = -2
@@ -24,13 +27,24 @@ def root_key(root: Root) -> str:
     return f"{root.agent or ''}:{root.part or ''}:{root.path}"
 
 
-def is_still(db: sqlite3.Connection, roots: Sequence[Root]) -> bool:
-    """Whether the index knows everything that stands in these roots."""
+def is_still(db: sqlite3.Connection, roots: Sequence[Root], *, spool: Path | None = None) -> bool:
+    """Whether the index knows everything that stands in these roots, and all that our hook was told."""
+    if spool is not None and not _is_spool_still(db, spool):
+        return False
     listed = folders_of(db, [root_key(root) for root in roots])
     if len(listed) < len({root_key(root) for root in roots}):
         return False
     folders = {path: at for paths in listed.values() for path, at in paths.items()}
     return all(_time_of(path) == at for path, at in folders.items()) and _are_still(db, folders)
+
+
+def _is_spool_still(db: sqlite3.Connection, spool: Path) -> bool:
+    seen = setting(db, SPOOL_SEEN) or ""
+    if not seen and not os.path.isdir(spool):
+        return True
+    from tracklog.sources.spool import is_still as is_as_seen  # whoever has no hooks pays for no reader
+
+    return is_as_seen(spool, seen)
 
 
 def _are_still(db: sqlite3.Connection, folders: Mapping[str, int]) -> bool:

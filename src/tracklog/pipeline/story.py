@@ -27,6 +27,7 @@ from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.families import family
 from tracklog.pipeline.reading import identified, lines_of, pieces_of
 from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, group, thread_of
+from tracklog.pipeline.spooled import Spool
 from tracklog.records.base import Piece
 from tracklog.sources.files import NotReadable
 from tracklog.sources.folders import roots_at
@@ -45,17 +46,20 @@ class Translator(Protocol):
     def translate(self, piece: Piece) -> list[Event]: ...
 
 
-def read(path: str | os.PathLike[str]) -> Session:
+def read(path: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Session:
     """The whole session that a log belongs to: its main thread, its subagents, its calls with their verdicts.
 
     `path` is any of the session's files. What stands in the project's folder, or in Codex's home, is taken along.
+    `home` is a folder of tracklog's own files: what its hook was told of the session is taken along, too.
     """
     file = _one_file(path)
     sessions = group(_neighbours(file))
     for session in sessions:
         if any(os.path.realpath(one.path) == os.path.realpath(file.path) for one in session.files):
             kin = Kinship([session, *family(session, sessions)])
-            return read_session(session, kin, now=datetime.now(UTC))
+            return read_session(
+                session, kin, now=datetime.now(UTC), spool=Spool(Path(home)) if home else None
+            )
     raise UserError(f"{os.fspath(path)} is no log of a session of Claude Code or Codex")
 
 
@@ -68,10 +72,12 @@ def read_session(
     on_bytes: OnBytes | None = None,
     with_text: bool = True,
     tell: Tell | None = None,
+    spool: Spool | None = None,
 ) -> Session:
     """The session that some files tell; `kin` are it and those that may share history with it.
 
-    Without text, words and results are kept only as far as verdicts need them. `tell` reads a log in the caller's way.
+    Without text, words and results are kept only as far as lists of calls need them. `tell` reads a log in the caller's way.
+    `spool` is what our own hook was told.
     """
     with no_collecting():
         folds = list(folds_of(session, tell or partial(told_by, on_bytes=on_bytes), with_text=with_text))
@@ -84,6 +90,8 @@ def read_session(
         is_alive=is_alive,
         now=now,
         descent=kin.descent(session.id) if shares else None,
+        heard=spool.heard(session) if spool is not None else (),
+        with_text=with_text,
     )
 
 

@@ -5,12 +5,14 @@ Rules of this room
   2. What a log is and to whom it belongs is written down before it is read: whoever is interrupted goes on from there.
   3. A session whose logs only grew is not put together again now, but when it is asked for (settling.py): the cost of a
      line does not depend on what stands before it.
+  4. What our own hook was told (spooled.py) is looked at each time, and kept in order when anything was read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
 from tracklog.pipeline.leftovers import take_over
 from tracklog.pipeline.register import Register
 from tracklog.pipeline.sessions import SessionFiles, group
+from tracklog.pipeline.spooled import Spool, take_note, tidy
 from tracklog.pipeline.stillness import is_still, now_ns, root_key, settled_times
 from tracklog.sources.found import FileKind, LogFile, Root, Skipped
 from tracklog.sources.listing import noted_folders
@@ -68,6 +71,7 @@ def sync(
     on_read: OnRead | None = None,
 ) -> Synced:
     """Reads what is new in some roots into the index."""
+    take_note(database)
     if not is_full and is_still(database.db, roots):
         return Synced()
     return _Sync(database, roots, with_archive=with_archive, is_full=is_full).run(on_plan, on_read)
@@ -105,6 +109,7 @@ class _Sync:
             mark_only_here(db)
             for key, times in folders.items():
                 catalogue.put_folders(db, key, settled_times(times, began))
+        tidy(self._database, now=datetime.now(UTC))
         return self._synced
 
     def _take_over_leftovers(self, found: list[LogFile], known: list[KnownFile]) -> None:
@@ -145,6 +150,7 @@ class _Sync:
             archived=self._register.archived,
             numbers={path: row.id for path, row in self._register.known.items()},
             archive=self._archive,
+            spool=Spool(self._database.home.path),
         )
 
     def _head_of(self, file: LogFile) -> Head:

@@ -26,6 +26,7 @@ class FileKind(StrEnum):
     HISTORY = "history"  # history.jsonl, the typed prompts; both agents have one
     SESSION_INDEX = "session_index"  # Codex's session_index.jsonl, the names of threads
     DOCUMENT = "document"  # one JSON document: old Codex rollouts and other .json that may be sessions
+    SPOOL = "spool"  # what agents told our own hook
     OTHER = "other"  # a .jsonl in an agent's home at a place no format page names
 
 

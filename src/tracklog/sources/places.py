@@ -8,22 +8,17 @@ Rules of this room
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tracklog.errors import UserError
 from tracklog.sources import claude_code, codex, folders
 from tracklog.sources.found import LINE_SUFFIXES, FileKind, LogFile, Place, Root, Skipped
+from tracklog.sources.listing import log_file, stat_regular
 
 _SUFFIXES = (*LINE_SUFFIXES, ".json")
 _MAIN_KINDS = (FileKind.TRANSCRIPT, FileKind.DOCUMENT)
 _CANDIDATES_SHOWN = 5
-
-
-def default_roots(env: Mapping[str, str]) -> list[Root]:
-    """The homes that the environment and the usual places give."""
-    claude = [Root(path, "claude") for path in claude_code.roots(env)]
-    return claude + [Root(path, "codex") for path in codex.roots(env)]
 
 
 def find(root: Root) -> Iterator[LogFile | Skipped]:
@@ -53,6 +48,24 @@ def find_all(roots: Iterable[Root]) -> Iterator[LogFile | Skipped]:
         if found not in skipped:
             skipped.add(found)
             yield found
+
+
+def find_one(path: str, roots: Iterable[Root]) -> LogFile | None:
+    """The log at one path as a search of these roots would find it, without the search; None if it would not."""
+    for root in roots:
+        if not path.startswith(f"{root.path}/"):
+            continue
+        status = stat_regular(Path(path))
+        if isinstance(status, Skipped):
+            return None
+        if root.agent is None:
+            file = folders.file_at(Path(path)) if path.endswith(_SUFFIXES) else None
+            return file._replace(root=root.path) if isinstance(file, LogFile) else None
+        inside = Path(path).parts[len(root.path.parts) :]
+        standing = (claude_code if root.agent == "claude" else codex).standing_of(inside)
+        if standing is not None and root.part in (None, inside[0]):
+            return log_file(Path(path), status, agent=root.agent, root=root.path, **standing._asdict())
+    return None
 
 
 def find_at(path: Path) -> Iterator[LogFile | Skipped]:

@@ -1,12 +1,19 @@
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import sqlite3
+import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.few_watches import run_with
+from tracklog.sources.hints import most_watches
 
 from .command import Answer, both_agents, rollout_in, tracklog, transcript_in, user_line, write
 
@@ -20,6 +27,12 @@ def states(answer: Answer) -> dict[str, str]:
 def row(agent: str, version: str, kind: str, n_bytes: int, **more: Any) -> dict[str, Any]:
     rest = {"lines": 1, "reading": "read", **more}
     return {"agent": agent, "version": version, "kind": kind, "bytes": n_bytes, **rest}
+
+
+def watched(n_folders: int) -> str:
+    """What is said where the system tells of changes in all folders."""
+    allowed = most_watches()
+    return f"{n_folders} folders watched by the system" + (f", which allows {allowed:,}" if allowed else "")
 
 
 def test_a_healthy_home_gives_checks_coverage_and_nothing_unknown(tmp_path: Path) -> None:
@@ -53,6 +66,7 @@ def test_a_healthy_home_gives_checks_coverage_and_nothing_unknown(tmp_path: Path
         ("versions codex", "ok", "newest seen 0.98.0, of 1 version", ""),
         ("deletion", "ok", "nothing within 7 days: Claude Code keeps sessions for 30 days", ""),
         ("index", "ok", "not made yet: every answer is read from the logs", ""),
+        ("live", "ok", watched(6), ""),
         ("sqlite", "ok", f"{sqlite3.sqlite_version} with full-text search", ""),
         ("tracklog home", "ok", "~/.local/share/tracklog is not there yet", ""),
     ]
@@ -112,8 +126,72 @@ def test_the_index_and_the_archive_are_looked_at(tmp_path: Path) -> None:
     tracklog("index", home=tmp_path)
     for path in (tmp_path / ".local/share/tracklog/archive/logs/codex").rglob("*.zst"):
         path.unlink()
-    missing = check_of(tracklog("doctor", "--json", home=tmp_path), "archive")
-    assert missing[:2] == ("warn", "1 file missing, 1 of them stood nowhere else")
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    state, evidence, advice = check_of(answer, "archive")
+    assert (answer.code, state) == (1, "fail")
+    assert evidence == "1 log that stood nowhere else cannot be read: of 22222222 (does not exist)"
+    assert advice.startswith("put ~/.local/share/tracklog/archive/logs/codex/")
+
+
+def test_a_copy_that_is_missing_is_a_warning_as_long_as_the_log_stands_there(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    for path in (tmp_path / ".local/share/tracklog/archive/logs/codex").rglob("*.zst"):
+        path.unlink()
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    assert (answer.code, check_of(answer, "archive")) == (
+        0,
+        (
+            "warn",
+            f"1 file missing or damaged; ~/{rollout_in(tmp_path).relative_to(tmp_path)}: does not exist",
+            "tracklog index --full archives again what stands at its source",
+        ),
+    )
+    tracklog("index", "--full", home=tmp_path)
+    assert check_of(tracklog("doctor", "--json", home=tmp_path), "archive")[0] == "ok"
+
+
+def test_a_session_that_only_a_damaged_file_holds_is_named(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    rollout_in(tmp_path).unlink()
+    tracklog("index", home=tmp_path)
+    (stored,) = (tmp_path / ".local/share/tracklog/archive/logs/codex").rglob("*.zst")
+    data = stored.read_bytes()
+    stored.write_bytes(data[:-200] + bytes(byte ^ 1 for byte in data[-200:]))
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    state, evidence, _ = check_of(answer, "archive")
+    assert (answer.code, state) == (1, "fail")
+    assert evidence.startswith("1 log that stood nowhere else cannot be read: of 22222222 (")
+
+
+def test_folders_that_are_gone_are_said_with_what_the_archive_has_of_them(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    roots = ("--root", tmp_path / ".claude", "--root", tmp_path / ".codex")
+    tracklog("index", *roots, home=tmp_path)
+    for root in (".claude", ".codex"):
+        shutil.rmtree(tmp_path / root)
+    tracklog("index", *roots, home=tmp_path)
+    answer = tracklog("doctor", "--json", *roots, home=tmp_path)
+    assert answer.code == 0
+    assert check_of(answer, "homes") == (
+        "warn",
+        "no logs in ~/.claude, ~/.codex any more; the archive has 2 logs of them",
+        "tracklog restore SESSION puts a session back",
+    )
+    assert check_of(answer, "skipped")[0] == "ok"
+    proved = tracklog("verify", "--json", *roots, home=tmp_path)
+    assert (proved.code, proved.json["identical"], proved.json["archive"]["only_here"]) == (0, True, 2)
+
+
+def test_a_value_in_the_index_that_nobody_wrote_fails(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    index = tmp_path / ".local/share/tracklog/index.db"
+    with closing(sqlite3.connect(index)) as db, db:
+        db.execute("update session_rows set threads = 'many'")
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    assert (answer.code, check_of(answer, "index")[0]) == (1, "fail")
 
 
 def test_a_damaged_index_fails_and_the_advice_makes_it_anew(tmp_path: Path) -> None:
@@ -280,3 +358,15 @@ def test_of_many_kinds_the_first_are_shown_and_all_on_demand(tmp_path: Path) -> 
     assert "… 39 more kinds with 39 lines, 2.56 % read: --all lists them" in short
     assert "… and 30 others: --all or --json lists them" in short
     assert [f"  kind{n} " in whole for n in range(50)] == [True] * 50
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts watches")
+def test_where_no_watches_are_left_doctor_says_how_to_get_more(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    roots = [word for name in (".claude", ".codex") for word in ("--root", str(tmp_path / name))]
+    asked = ("doctor", "--json", "--home", str(tmp_path / "ours"), *roots)
+    answer = json.loads(run_with("watches", 2, "-m", "tracklog", *asked))
+    (live,) = (check for check in answer["checks"] if check["name"] == "live")
+    assert live["state"] == "warn"
+    assert live["evidence"].startswith("the system watches only 2 of ")
+    assert live["advice"].startswith("sudo sysctl fs.inotify.max_user_watches=")

@@ -125,3 +125,16 @@ def test_what_was_said_since_the_last_time_is_found(tmp_path: Path, log: Log) ->
     log.prompt("Thank you, needle.").write_in(tmp_path)
     assert tracklog("search", "needle", "--no-sync", home=tmp_path).code == 1
     assert tracklog("search", "needle", home=tmp_path).code == 0
+
+
+def test_a_log_that_cannot_be_read_now_is_read_in_the_archive(tmp_path: Path, log: Log) -> None:
+    path = next((tmp_path / ".claude").rglob("*.jsonl"))
+    before = tracklog("search", "parser", "--json", home=tmp_path).json
+    path.chmod(0)
+    answer = tracklog("search", "parser", "--json", home=tmp_path, is_mighty=False)
+    assert (answer.code, answer.json) == (0, before)
+    for stored in (tmp_path / ".local/share/tracklog/archive").rglob("*.zst"):
+        stored.unlink()
+    answer = tracklog("search", "parser", home=tmp_path, is_mighty=False)
+    assert answer.code == 1
+    assert "tracklog: 2 hits no longer to be read at the place that the index knows\n" in answer.err

@@ -58,6 +58,24 @@ def test_more_rows_than_asked_for_are_cut_and_said(home: Path, engine: str) -> N
     assert sql(home, "select id from sessions", "--json", "--limit", "2", "--engine", engine).err == ""
 
 
+@pytest.mark.parametrize(
+    ("engine", "question"),
+    [
+        (
+            "sqlite",
+            "with recursive n(i) as (select 1 union all select i + 1 from n) select zeroblob(900000) from n",
+        ),
+        ("duckdb", "select repeat('x', 900000) from range(100)"),
+    ],
+)
+def test_an_answer_too_large_is_cut_and_said(home: Path, engine: str, question: str) -> None:
+    done = sql(home, question, "--csv", "--engine", engine)
+    assert (done.code, done.out.count("\n")) == (0, 72)
+    assert done.err == (
+        "tracklog: only the first 71 rows: an answer holds at most 64.0 MB; ask for fewer columns, or for less of each\n"
+    )
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_wrong_question_ends_in_one_line_that_helps(home: Path, engine: str) -> None:
     done = sql(home, "select titel from sessions", "--engine", engine)

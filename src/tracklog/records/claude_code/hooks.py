@@ -6,26 +6,40 @@ from tracklog.records.base import Named, Record
 
 
 class HookInput(Record, kw_only=True):
-    """The payload of a hook event; which fields are there depends on the event."""
+    """The payload of a hook event; which fields are there depends on the event. Codex tells its hooks the same way."""
 
     hook_event_name: str
     session_id: str | None = None
-    transcript_path: str | None = None
+    transcript_path: str | None = None  # of the main thread, also inside a subagent
     cwd: str | None = None
     permission_mode: str | None = None
     prompt_id: str | None = None
+    turn_id: str | None = None  # Codex; of Claude Code only MessageDisplay has one
     effort: Raw = Raw()
     agent_id: str | None = None
     agent_type: str | None = None
-    agent_transcript_path: str | None = None
+
+    # SessionStart, SessionEnd, Setup, PreCompact, PostCompact, ConfigChange
     model: str | None = None
     source: str | None = None
-    reason: str | None = None
+    reason: str | None = None  # also of PermissionDenied
     trigger: str | None = None
+    session_title: str | None = None
+    seconds_since_last_response: float | None = None
+    context_tokens: int | None = None
+    prompt_cache_likely_expired: bool | None = None
+    estimated_cache_write_usd: float | None = None
     custom_instructions: str | None = None
     compact_summary: str | None = None
+
+    # UserPromptSubmit, UserPromptExpansion
     prompt: str | None = None
-    session_title: str | None = None
+    expansion_type: str | None = None
+    command_name: str | None = None
+    command_args: str | None = None
+    command_source: str | None = None
+
+    # PreToolUse, PermissionRequest, PermissionDenied, PostToolUse, PostToolUseFailure, PostToolBatch
     tool_name: str | None = None
     tool_input: Raw = Raw()
     tool_use_id: str | None = None
@@ -33,17 +47,55 @@ class HookInput(Record, kw_only=True):
     tool_calls: Raw = Raw()
     permission_suggestions: Raw = Raw()
     duration_ms: float | None = None
-    error: str | None = None
+    error: str | None = None  # also of StopFailure
     error_details: Raw = Raw()
     is_interrupt: bool | None = None
+
+    # Stop, StopFailure, SubagentStart, SubagentStop
     stop_hook_active: bool | None = None
     last_assistant_message: str | None = None
     background_tasks: Raw = Raw()
     session_crons: Raw = Raw()
+    agent_transcript_path: str | None = None
+
+    # Notification, MessageDisplay
     message: str | None = None
     title: str | None = None
     notification_type: str | None = None
-    turn_id: str | None = None
+    message_id: str | None = None
+    index: int | None = None
+    final: bool | None = None
+    delta: str | None = None
+
+    # TaskCreated, TaskCompleted, TeammateIdle
+    task_id: str | None = None
+    task_subject: str | None = None
+    task_description: str | None = None
+    teammate_name: str | None = None
+    team_name: str | None = None
+
+    # InstructionsLoaded, CwdChanged, DirectoryAdded, FileChanged, WorktreeCreate, WorktreeRemove
+    file_path: str | None = None
+    memory_type: str | None = None
+    load_reason: str | None = None
+    globs: Raw = Raw()
+    trigger_file_path: str | None = None
+    parent_file_path: str | None = None
+    old_cwd: str | None = None
+    new_cwd: str | None = None
+    directory: str | None = None
+    event: str | None = None
+    name: str | None = None
+    worktree_path: str | None = None
+
+    # Elicitation, ElicitationResult
+    mcp_server_name: str | None = None
+    mode: str | None = None
+    url: str | None = None
+    elicitation_id: str | None = None
+    requested_schema: Raw = Raw()
+    action: str | None = None
+    content: Raw = Raw()
 
     @property
     def kind(self) -> str:

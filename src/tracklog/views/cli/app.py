@@ -1,16 +1,10 @@
-"""The command `tracklog`: finds the command that is meant, runs it, and turns its end into an exit code.
+"""The command `tracklog`: finds the command that is meant and runs it.
 
-Rules of this room
-  1. A command's module is imported when that command runs; the help of all of them needs none.
-  2. Exit codes: 0 fine, 1 the check found something or the thing asked for is not there, 2 wrong use,
-     130 interrupted. A reader that closes the pipe has read enough: that is fine, and silent.
-  3. The user's mistakes end in one line on stderr, and so does an answer that cannot be written. Ours end in a
-     traceback.
+A command's module is imported when that command runs; the help of all of them needs none.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from collections.abc import Sequence
@@ -21,13 +15,10 @@ from typing import Any
 import click
 
 from tracklog import __version__
-from tracklog.errors import UserError
-from tracklog.sources.reasons import why_failed
-from tracklog.views.cli.ending import INTERRUPTED, NOT_FINE, WRONG_USE, NotThere
+from tracklog.views.cli.ending import WRONG_USE
 from tracklog.views.cli.options import home_option, json_option, root_option
 from tracklog.views.cli.printing import talk
-
-PROGRAM = "tracklog"
+from tracklog.views.cli.running import PROGRAM, ended
 
 COMMANDS = {
     "sessions": ("sessions:sessions", "Which sessions there are, the newest first."),
@@ -36,6 +27,10 @@ COMMANDS = {
     "calls": ("calls:calls", "Every tool call, how it ended, and the lines that prove it."),
     "agents": ("agents:agents", "The main thread of a session and all its subagents, as a tree."),
     "graph": ("graph:graph", "The branches of a conversation, and where its past was summed up."),
+    "top": ("top:top", "The board: what runs now, who needs you, what it costs."),
+    "watch": ("watch:watch", "What happens in running sessions, as it happens."),
+    "wait": ("wait:wait", "Block until a session's turn has ended; print its answer."),
+    "hooks": ("hooks:hooks", "Let Claude Code and Codex tell what they do, as they do it."),
     "usage": ("usage:usage", "Tokens and money: what was spent, and how sure that is."),
     "carried": (
         "carried:carried",
@@ -61,8 +56,12 @@ COMMANDS = {
     "verify": ("verify:verify", "Prove that reading loses nothing."),
     "doctor": ("doctor:doctor", "How healthy the logs are, and how much of them is understood."),
     "statusline": ("statusline:statusline", "The status line of Claude Code: model, cost, context in use."),
+    "replay": ("replay:replay", "Play a recorded session again, into a home of its own."),
     "demo": ("demo:demo", "Write a small sample home to try everything on."),
 }
+
+
+PARTS = {"hooks": ("install", "uninstall", "status")}  # commands that have commands
 
 
 def load(name: str) -> click.Command:
@@ -103,38 +102,15 @@ def app(ctx: click.Context, roots: tuple[Path, ...], home: Path | None, as_json:
 
         overview(roots, home=home, as_json=as_json)
     else:
-        given = {"roots": roots, "home": home, "as_json": as_json}
-        ctx.default_map = {name: {key: value for key, value in given.items() if value} for name in COMMANDS}
+        options = {"roots": roots, "home": home, "as_json": as_json}
+        given = {key: value for key, value in options.items() if value}
+        ctx.default_map = {name: given | dict.fromkeys(PARTS.get(name, ()), given) for name in COMMANDS}
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
-    if sys.stderr is None:  # how Python says that it was started without one
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (for as long as the program runs)
-    if sys.stdout is None:
-        talk(f"{PROGRAM}: cannot write the answer: stdout is closed")
-        return NOT_FINE
-    _never_fail_on_a_letter()
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        code = _completed_words() if "_TRACKLOG_COMPLETE" in os.environ else _invoke(arguments)
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        talk(f"{PROGRAM}: interrupted")
-        code = INTERRUPTED
-    except OSError as error:
-        if error.filename is not None:  # not of a stream, so one of our own mistakes
-            raise
-        code = _without_stdout(error)
-    return code
-
-
-def _without_stdout(error: OSError) -> int:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-    if isinstance(error, BrokenPipeError):
-        return 0
-    talk(f"{PROGRAM}: cannot write the answer: {why_failed(error)}")
-    return NOT_FINE
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    return ended(_completed_words if "_TRACKLOG_COMPLETE" in os.environ else lambda: _invoke(given))
 
 
 def _invoke(arguments: list[str]) -> int:
@@ -146,12 +122,6 @@ def _invoke(arguments: list[str]) -> int:
     except click.UsageError as error:
         talk(f"{PROGRAM}: {error.format_message()} {_where_to_look(error.ctx)}")
         return WRONG_USE
-    except UserError as error:
-        talk(f"{PROGRAM}: {error}")
-        return WRONG_USE
-    except NotThere as error:
-        talk(f"{PROGRAM}: {error}")
-        return NOT_FINE
     return 0
 
 
@@ -165,10 +135,3 @@ def _completed_words() -> int:
 
     arguments: dict[str, Any] = {}
     return shell_complete(app, arguments, PROGRAM, "_TRACKLOG_COMPLETE", os.environ["_TRACKLOG_COMPLETE"])
-
-
-def _never_fail_on_a_letter() -> None:
-    """A terminal without UTF-8 gets an escape in place of a letter that it cannot show."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")

@@ -8,13 +8,15 @@ import click
 import msgspec
 
 from tracklog.pipeline.survey import Strange, Survey
+from tracklog.sources.found import LogFile
 from tracklog.views.cli import coverage
 from tracklog.views.cli.check import Check
 from tracklog.views.cli.checks import all_checks
-from tracklog.views.cli.choosing import Found, found_at_source, tracklog_home
+from tracklog.views.cli.choosing import Found, find_logs
 from tracklog.views.cli.drawing import Cell, line, painted, paragraphs, table
 from tracklog.views.cli.ending import NOT_FINE
 from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.places import skipped_rows
 from tracklog.views.cli.printing import answer_json, count, short, tilde
 from tracklog.views.cli.progress import progress
@@ -50,15 +52,27 @@ def doctor(
     version; every unknown kind and every key without a name in our records, with a place where it stands. What
     stands in the logs never changes the exit code: it is 1 only if a check of tracklog's own home fails.
     """
-    found = found_at_source(roots, agent=agent, home=home)
+    found, kept = _told_apart(find_logs(roots, agent=agent, home=tracklog_home(home)))
     survey = survey_of(found)
-    checks = all_checks(found, survey, home=tracklog_home(home), given=roots)
+    checks = all_checks(found, survey, home=tracklog_home(home), given=roots, n_kept=len(kept))
     if as_json:
         answer_json(_document(checks, survey, found))
     else:
         _show(checks, survey, by=by, show_all=show_all)
     if any(check.state == "fail" for check in checks):
         raise click.exceptions.Exit(NOT_FINE)
+
+
+def _told_apart(found: Found) -> tuple[Found, list[LogFile]]:
+    """What stands at its source, and the logs that only the archive has; their folders may be gone."""
+    kept = [file for file in found.files if file.stored is not None]
+    gone = {
+        root.path
+        for root in found.roots
+        if any(file.path.is_relative_to(root.path.absolute()) for file in kept)
+    }
+    here = [file for file in found.files if file.stored is None]
+    return found._replace(files=here, skipped=[one for one in found.skipped if one.path not in gone]), kept
 
 
 def survey_of(found: Found) -> Survey:

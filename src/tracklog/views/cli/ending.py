@@ -4,6 +4,7 @@ from __future__ import annotations
 
 NOT_FINE = 1  # the check found something, or the thing asked for is not there
 WRONG_USE = 2
+TIME_IS_OVER = 124
 INTERRUPTED = 130
 
 

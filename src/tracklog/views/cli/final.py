@@ -18,10 +18,12 @@ import click
 
 from tracklog.errors import UserError
 from tracklog.model.session import Request, Session
+from tracklog.pipeline.stop_race import Stopped, answer_to_the_last_prompt, is_flushed, stopped
 from tracklog.sources.reasons import why_failed
 from tracklog.views.cli.ending import NOT_FINE, NotThere
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import answer, answer_json, safe_lines, talk
 from tracklog.views.cli.stories import Stories
 
@@ -43,6 +45,16 @@ class Answer(NamedTuple):
     text: str | None
     source: str | None
     request: str | None
+    story: Session | None = None
+
+    def document(self) -> dict[str, str | None]:
+        """As scripts read it."""
+        return {
+            "session": self.session,
+            "text": self.text,
+            "source": self.source,
+            "request": self.request,
+        }
 
 
 @click.command
@@ -82,18 +94,17 @@ def final(
     tracklog final 3f2a --stop-payload - < payload.json
     """
     payload = _read_payload(stop_payload) if stop_payload else Payload()
-
     said: set[str] = set()
 
     def look() -> Session:
         return Stories(roots, agent=agent, filters=filters, home=home, said=said).named(session)
 
-    story = _once_it_is_whole(
-        look, patience=PATIENCE_S if wait else 0.0, may_be_absent=payload.text is not None
+    found = final_answer(
+        look, payload, home=tracklog_home(home), patience=PATIENCE_S if wait else 0.0, last_text=last_text
     )
-    found = _chosen(story, payload, last_text=last_text)
+    story = found.story
     if as_json:
-        answer_json(found._asdict())
+        answer_json(found.document())
     elif found.text is not None:
         answer("\n".join(safe_lines(found.text)))
     if found.text is None:
@@ -109,47 +120,62 @@ def _why_not(session: str, story: Session | None, *, last_text: bool) -> str:
     return f"the last request of {session} has no text: --last-text goes further back"
 
 
-def _once_it_is_whole(look: Callable[[], Session], *, patience: float, may_be_absent: bool) -> Session | None:
-    """The session as soon as its last answer is written to the end, or as it is when patience ends."""
+def final_answer(
+    look: Callable[[], Session],
+    payload: Payload | None = None,
+    *,
+    home: Path,
+    patience: float = PATIENCE_S,
+    last_text: bool = False,
+) -> Answer:
+    """The last answer as soon as it is written to its end, or as it is when patience ends.
+
+    Of an answer that did not come into the log in time, what the Stop hook was told.
+    """
+    payload = payload or Payload()
     deadline = time.monotonic() + patience
     while True:
-        try:
-            story = look()
-        except NotThere:
-            if time.monotonic() >= deadline:
-                if may_be_absent:
-                    return None
-                raise
-        else:
-            if _is_whole(story) or time.monotonic() >= deadline:
-                return story
+        story, stop = (
+            _looked(look, may_be_absent=payload.text is not None or time.monotonic() < deadline),
+            None,
+        )
+        if story is not None:
+            stop = _stop_told(payload) or stopped(home, {story.id})
+            if is_flushed(story, stop):
+                break
+        if time.monotonic() >= deadline:
+            break
         time.sleep(_PAUSE_S)
+    is_ahead = story is not None and stop is not None and not is_flushed(story, stop)
+    if story is not None and stop is not None and is_ahead and stop.text and payload.text is None:
+        return Answer(story.id, stop.text, "stop_payload", None, story)  # the log has what was said before
+    return _chosen(story, payload, last_text=last_text)
 
 
-def _is_whole(story: Session) -> bool:
-    last = _answer_to_the_last_prompt(story)
-    is_closed = bool(story.turns) and story.turns[-1].is_closed
-    return last is not None and bool(last.text.strip()) and (is_closed or last.stop_reason is not None)
+def _looked(look: Callable[[], Session], *, may_be_absent: bool) -> Session | None:
+    try:
+        return look()
+    except NotThere:
+        if may_be_absent:
+            return None
+        raise
 
 
-def _answer_to_the_last_prompt(story: Session) -> Request | None:
-    turns = [turn for turn in story.turns if turn.on_active_branch]
-    last = story.final
-    return last if last is not None and (not turns or last.id in turns[-1].requests) else None
+def _stop_told(payload: Payload) -> Stopped | None:
+    return Stopped(time.time_ns() // 1_000_000, payload.text) if payload.text is not None else None
 
 
 def _chosen(story: Session | None, payload: Payload, *, last_text: bool) -> Answer:
-    last = _answer_to_the_last_prompt(story) if story else None
+    last = answer_to_the_last_prompt(story) if story else None
     if payload.text is not None and (last is None or not last.text.strip()):
-        return Answer(
-            story.id if story else payload.session, payload.text, "stop_payload", last.id if last else None
-        )
+        session = story.id if story else payload.session
+        return Answer(session, payload.text, "stop_payload", last.id if last else None, story)
     if story is None:
         return Answer(payload.session, None, None, None)
     request = _last_with_text(story) if last_text else story.final
     if request is None or not request.text.strip():
-        return Answer(story.id, None, None, request.id if request else None)
-    return Answer(story.id, request.text, "log", request.id)
+        return Answer(story.id, None, None, request.id if request else None, story)
+    return Answer(story.id, request.text, "log", request.id, story)
 
 
 def _last_with_text(story: Session) -> Request | None:

@@ -12,18 +12,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from tracklog.sources.folders import roots_at
 from tracklog.sources.found import Root
-from tracklog.sources.places import default_roots
+from tracklog.sources.homes import default_roots
 from tracklog.store.database import Damaged, Database, reading
 from tracklog.store.home import Busy, Home
 from tracklog.store.scope import Scope, scope_of
-from tracklog.views.cli.choosing import refuse_if_out_of_reach, tracklog_home
 from tracklog.views.cli.ending import NotThere
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import talk
 
 if TYPE_CHECKING:
@@ -32,8 +30,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class Index:
+class Index(NamedTuple):
     """An open index, and which part of it is meant."""
 
     database: Database
@@ -46,12 +43,18 @@ def asked_roots(given: Sequence[Path], *, agent: str | None = None, home: Path |
 
     A folder that is gone is fine as long as the index knows logs that stood there.
     """
-    absolute = [path.absolute() for path in given]
+    roots = _roots_given(given, home) if given else default_roots(os.environ)
+    return [root for root in roots if root.agent in (None, agent or root.agent)]
+
+
+def _roots_given(given: Sequence[Path], home: Path | None) -> list[Root]:
+    from tracklog.sources.folders import roots_at
+    from tracklog.views.cli.choosing import refuse_if_out_of_reach
+
     for path in given:
         if not os.path.lexists(path) and not _is_known(path.absolute(), Home(tracklog_home(home))):
             refuse_if_out_of_reach(path)
-    roots = [root for path in absolute for root in roots_at(path)] if given else default_roots(os.environ)
-    return [root for root in roots if root.agent in (None, agent or root.agent)]
+    return [root for path in given for root in roots_at(path.absolute())]
 
 
 def _is_known(path: Path, home: Home) -> bool:
@@ -113,7 +116,8 @@ def _is_up_to_date(home: Home, roots: list[Root], *, settles: bool) -> bool:
         with reading(home) as database:
             if database is None:
                 return False
-            return is_still(database.db, roots) and not (settles and unsettled(database.db))
+            still = is_still(database.db, roots, spool=home.spool)
+            return still and not (settles and unsettled(database.db))
     except Damaged:
         return False  # who writes it will see to that
 

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 
 import click
 
-from tracklog.views.cli.app import COMMANDS, PROGRAM, app, load
+from tracklog.views.cli.app import COMMANDS, app, load
+from tracklog.views.cli.running import PROGRAM
 
 _HEAD = """\
 <!-- Made by `python -m tracklog.views.cli.reference`; do not edit. -->
 # The command line
 
 Answers go to stdout, talk and progress to stderr. `--json` prints one document with `"schema_version": 1`
-(`records`: JSON Lines). Colour only on a terminal, and never against `NO_COLOR`. Whatever comes from a log or a file
+(`records`, `watch` and `replay`: JSON Lines). Colour only on a terminal, and never against `NO_COLOR`. Whatever comes from a log or a file
 name is made safe for the terminal: control characters, escapes and direction marks are spelled out.
 
 `CLAUDE_CONFIG_DIR` and `CODEX_HOME` say where the agents' homes are, `TRACKLOG_HOME` where tracklog keeps its own
@@ -27,6 +28,7 @@ files. `--root DIR` replaces the agents' homes.
 | 0 | fine |
 | 1 | the check found something, or the thing asked for is not there |
 | 2 | wrong use |
+| 124 | the time of `wait --timeout` is over |
 | 130 | interrupted |
 
 Broken lines in logs change the exit code of `verify` only. For completion of commands and options in bash:
@@ -44,6 +46,11 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 | `calls` | `calls`: `id, session, agent, thread, name, input, verdict, outcome, timed_out, sureness, evidence, on_active_branch, called_at, returned_at, took_ms, took_by, exit_code, error, parallel_with, inherited_by, why, decision, feedback, spawned, mcp_server, stated, hooks, phases`; `evidence`: `path, line`; `stated`: `took_ms, tokens, tool_uses`, or null; `hooks`: `event, name, outcome, path, line`; `phases`: `what, at, path, line` |
 | `agents` | `threads`: `id, parent_thread, parent_call, type, description, state, sureness, requests, calls, cost_micro_usd, cost_is_lower_bound, joined_by, warmup, paths, children`; the first is `main`, further ones are joined to nothing |
 | `graph` | `branches`: `id, parent, from, to, active, why`; `compactions`: `path, line, at, trigger, tokens_before, tokens_after, kept`; `orphans`: ids of records |
+| `top` | `sessions`: `id, agent, state, waiting_for, doing, since, evidence, pid, cost_micro_usd, context_used, call, project, cwd, title, model, tokens, subagents, pending, last_words, last_at, path`, who needs you first ([live.md](live.md#the-board)) |
+| `watch` | lines of `n, at, event, session, agent, thread, line, path, cwd`, and what the event adds ([live.md](live.md#events)) |
+| `wait` | `session, text, source, request` as `final`; `state, waiting_for, doing, call, since, evidence, pid` as `top` |
+| `hooks status` | `hooks`: `agent, level, path, event, matcher, command, ours, why_not`, in the order in which they fire; `problems`: `path, what` |
+| `hooks install` · `hooks uninstall` | `files`: `agent, level, path, outcome, events`; `outcome` is `installed`, `changed`, `already there`, `not free`, `taken out` or `was not there` |
 | `usage` | `group, count, cost, zone, as_model, as_of`; `rows`: `key, requests, input_tokens, output_tokens, reasoning_tokens, cache_write_tokens, cache_write_5m_tokens, cache_write_1h_tokens, cache_read_tokens, web_searches, cost_micro_usd, unpriced_requests, partial_requests, missing_requests, bounds, awaited_requests, inherited_requests, stated_cost_micro_usd, stated_requests, difference_micro_usd, cache_saving_micro_usd, cache_hit_rate, models, first_at, last_at`, of `blocks` also `burn`; `bounds`: `output_tokens, cost_micro_usd`, each `[at least, at most]`; `total`: the same; `hidden`: `session, agent, what, model, at, path, line, tokens, detail, cost_micro_usd`, where `tokens` is one sum and `detail` has its parts; `unpriced_models`; with `--uncertain` also `uncertain`: `key, certainty, agent, session, thread, model, at, path, line` and tokens as above |
 | `carried` | `session, cost_micro_usd, cost_is_lower_bound, prompt_cost_micro_usd`; `kinds`: `kind, things, read_tokens, cost_micro_usd`; `carried`: `rank, kind, name, call, what, thread, path, line, bytes, tokens, estimated, reads, unpriced_reads, read_tokens, first_cost_micro_usd, carried_cost_micro_usd, cost_micro_usd` |
 | `prices` | `book`: `made_from, made_on`; `models`: `model, vendor, max_output_tokens, prices`; its `prices`: `terms, since, hours_utc, source, steps`; `multipliers` |
@@ -61,6 +68,7 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 | `parquet` | `path`; `views`, each with what was written of it |
 | `archive` | `path, logs, contents_bytes, stored_bytes, saving, only_here, only_here_bytes, past, recompressed, pruned, oldest_at`; with --prune `dry_run, freed_bytes, left_bytes, pruned, spared`; with --recompress `recompressed, before_bytes, after_bytes, swept, problems` |
 | `restore` | `session, agent, restored`; `files`: `path, kind, bytes, modified_at` |
+| `replay` | lines of `at, step, session, path, bytes, detail` ([replay.md](replay.md)) |
 | `demo` | `path, files, bytes, roots` |
 
 A row of `sessions` counts what is the session's own, left branches included; what a fork copied belongs to the session
@@ -68,6 +76,10 @@ that it came from. `requests` are answers of an API; what a client wrote in the 
 `client_texts`. A session of warm-ups alone is none. `errors` are calls with the verdict `error`. `cost_micro_usd` is null
 where nothing has a price, and at least so much where `cost_is_lower_bound`. `only_here` is true where
 the transcripts stand nowhere but in the archive.
+
+In `top`, `watch` and `wait` a `state` is `working`, `waiting`, `idle`, `ended`, `crashed`, `pending`, `lost` or `unknown`;
+`since` and `evidence` belong to it. `waiting_for` is `permission`, `answer` or `plan`, and null where a person opened a dialog.
+`context_used` goes from 0 to 1. `subagents` are those that work now, `pending` those that were asked for and have no log yet.
 
 `usage` counts each request to an API once ([accounting.md](accounting.md)). `requests` are those whose answer stands in a
 log, with or without usage; `missing_requests` are those without, and the `awaited_requests`, of which no line tells.
@@ -79,7 +91,7 @@ is given. `stated` is what the client says a subagent's work came to, never to b
 `took_by` says whether a time is `stated` by the client or taken from `log_times`; `sureness` is `stated` or `inferred`.
 
 `agent` is `claude`, `codex`, or null for files of agents that we do not know. `reading` is `read`, `unknown` or
-`broken`, and `pieces = read + unknown + broken`. `state` is `ok`, `warn` or `fail`. Of a `.zst` file `bytes` and
+`broken`, and `pieces = read + unknown + broken`. In `doctor` a `state` is `ok`, `warn` or `fail`. Of a `.zst` file `bytes` and
 `sha256` are those of the stored file, `lines` those of its contents. `identical` is about bytes alone; a log that
 cannot be read to its end spoils it, and what was only left alone (a link, a pipe, a second name) does not.
 """
@@ -93,10 +105,18 @@ def reference() -> str:
 def _sections() -> Iterator[str]:
     ctx = click.Context(app, info_name=PROGRAM, terminal_width=100, max_content_width=100)
     yield _section(PROGRAM, app.get_help(ctx))
-    for name in COMMANDS:
-        command = load(name)
+    for name, command in commands():
         inner = click.Context(command, info_name=name, parent=ctx)
         yield _section(f"{PROGRAM} {name}", command.get_help(inner))
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command with the words that call it; behind a group, those in it."""
+    for name in COMMANDS:
+        command = load(name)
+        yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {inner}", one) for inner, one in command.commands.items())
 
 
 def _section(title: str, text: str) -> str:

@@ -21,6 +21,7 @@ from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.families import Name, families, family
 from tracklog.pipeline.listed import is_about_a_file, is_listed, is_only_warmups, is_unread
 from tracklog.pipeline.sessions import SessionFiles, group
+from tracklog.pipeline.spooled import Spool
 from tracklog.pipeline.story import read, read_session
 from tracklog.sources.found import LogFile
 from tracklog.sources.places import find_at
@@ -29,10 +30,10 @@ from tracklog.views.cli.choosing import (
     find_logs,
     refuse_if_of_several,
     session_named,
-    tracklog_home,
 )
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.filters import Filters
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.places import show_nothing_found
 from tracklog.views.cli.printing import answer, count, talk
 from tracklog.views.cli.progress import progress
@@ -50,7 +51,9 @@ class Stories:
         home: Path | None = None,
         said: set[str] | None = None,
     ) -> None:
-        self.found: Found = find_logs(_absolute(roots), agent=agent, home=tracklog_home(home))
+        self._home = tracklog_home(home)
+        self.found: Found = find_logs(_absolute(roots), agent=agent, home=self._home)
+        self._spool = Spool(self._home)
         self.groups: list[SessionFiles] = group(self.found.files)
         self._filters = filters
         self._are_given = bool(roots)
@@ -134,7 +137,7 @@ class Stories:
                 return self._read(files)
         if matches and not matches[0].size:
             raise NotThere(f"nothing was written to {matches[0].path} yet")
-        return read(matches[0].path) if matches else None  # a file outside of all roots
+        return read(matches[0].path, home=self._home) if matches else None  # a file outside of all roots
 
     def _meant(self, text: str, matches: Sequence[LogFile]) -> SessionFiles | None:
         """The session that has one of these files, or that is called so: some logs tell their session only inside."""
@@ -153,7 +156,8 @@ class Stories:
                 talk(f"tracklog: {path}: {problem.what}")
 
     def _read(self, files: SessionFiles) -> Session:
-        return read_session(files, self._kin(files), now=datetime.now(UTC), on_bytes=self._tell)
+        kin, now = self._kin(files), datetime.now(UTC)
+        return read_session(files, kin, now=now, on_bytes=self._tell, spool=self._spool)
 
     def _kin(self, files: SessionFiles) -> Kinship | None:
         """A session with those that may share history with it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from tracklog.views.cli.filters import moment_of
 
@@ -22,6 +22,11 @@ def day_and_time(at: str | None) -> str:
     """A moment to the second: `2026-11-15 22:29:41`."""
     moment = moment_of(at)
     return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def moment_in_seconds(ns: int) -> str:
+    """The time of a file as the documents write it."""
+    return datetime.fromtimestamp(ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def took(ms: float | None) -> str:

@@ -1,0 +1,115 @@
+"""Write hooks for Claude Code and Codex in Python: typed events in, typed decisions out, exit codes right.
+
+    from tracklog.hooking import PreToolUse, deny, run
+
+    def guard(event):
+        match event:
+            case PreToolUse(tool_name="Bash", tool_input={"command": str(command)}) if "rm -rf" in command:
+                return deny("not in this house")
+
+    run(guard)
+
+`call(guard, payload)` is the same without the agent: for tests (docs/hooks-toolkit.md).
+"""
+
+from tracklog.hooking.decisions import (
+    Decision,
+    WrongDecision,
+    allow,
+    ask,
+    block,
+    context,
+    deny,
+    replace_output,
+    retry,
+    say,
+    stop,
+)
+from tracklog.hooking.events import (
+    ConfigChange,
+    CwdChanged,
+    DirectoryAdded,
+    Elicitation,
+    ElicitationResult,
+    Event,
+    FileChanged,
+    InstructionsLoaded,
+    MessageDisplay,
+    Notification,
+    OtherEvent,
+    PermissionDenied,
+    PermissionRequest,
+    PostCompact,
+    PostToolBatch,
+    PostToolUse,
+    PostToolUseFailure,
+    PreCompact,
+    PreToolUse,
+    SessionEnd,
+    SessionStart,
+    Setup,
+    Stop,
+    StopFailure,
+    SubagentStart,
+    SubagentStop,
+    TaskCompleted,
+    TaskCreated,
+    TeammateIdle,
+    UserPromptExpansion,
+    UserPromptSubmit,
+    WorktreeCreate,
+    WorktreeRemove,
+    read_event,
+)
+from tracklog.hooking.running import Outcome, call, run
+
+__all__ = [
+    "ConfigChange",
+    "CwdChanged",
+    "Decision",
+    "DirectoryAdded",
+    "Elicitation",
+    "ElicitationResult",
+    "Event",
+    "FileChanged",
+    "InstructionsLoaded",
+    "MessageDisplay",
+    "Notification",
+    "OtherEvent",
+    "Outcome",
+    "PermissionDenied",
+    "PermissionRequest",
+    "PostCompact",
+    "PostToolBatch",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PreCompact",
+    "PreToolUse",
+    "SessionEnd",
+    "SessionStart",
+    "Setup",
+    "Stop",
+    "StopFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "TaskCompleted",
+    "TaskCreated",
+    "TeammateIdle",
+    "UserPromptExpansion",
+    "UserPromptSubmit",
+    "WorktreeCreate",
+    "WorktreeRemove",
+    "WrongDecision",
+    "allow",
+    "ask",
+    "block",
+    "call",
+    "context",
+    "deny",
+    "read_event",
+    "replace_output",
+    "retry",
+    "run",
+    "say",
+    "stop",
+]

@@ -1,0 +1,1 @@
+"""What is running now: processes, states, hooks, and the journal of what was seen."""

@@ -1,0 +1,250 @@
+"""A file of somebody else's, changed so that no edit of anybody is ever lost.
+
+Rules of this room
+  1. The new text is written beside the file and put in its place at once: a reader sees the old file or the new one.
+  2. Others write there without asking. What we put our text in place of is looked at once more, after it is out of reach:
+     if it is not what we had read, our change is made anew upon it. Linux and macOS can swap two files; where a file
+     system cannot, the file is read again just before it is replaced.
+  3. A link stays a link, and its target is changed. Permissions, owner and attributes stay.
+  4. What cannot be changed is said in one line, with what to do next: read-only, not a file, other names, other owners.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from tracklog.errors import UserError
+from tracklog.live.settings_text import Malformed
+
+Change = Callable[[bytes | None], bytes | None]  # from the bytes of a file to its new bytes; None is no file
+
+MOST_BYTES = 32 << 20
+_SETTLE_S = 0.02  # an editor that truncates and writes is through with it by then
+_LOOKS_S = (
+    0.0,
+    0.0002,
+    0.0005,
+    0.001,
+    0.002,
+    0.005,
+    0.01,
+)  # until then, often at first: a racing edit goes back at once
+_TRIES = 100
+_AT_FDCWD, _RENAME_EXCHANGE, _RENAME_SWAP = -100, 2, 2  # linux/fcntl.h, linux/fs.h; sys/stdio.h of macOS
+
+
+class Changed(NamedTuple):
+    """What became of a file: its bytes before and after, None where there was none."""
+
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything was written."""
+        return self.before != self.after
+
+
+def change_file(path: Path, change: Change) -> Changed:
+    """Changes the file at this path, or makes or removes it; links lead to their target."""
+    target = Path(os.path.realpath(path))
+    with _said_plainly(path):
+        if not target.parent.is_dir():
+            raise UserError(f"cannot change {path}: there is no folder {target.parent}")
+        with locked(target.parent):
+            return _change(target, change)
+
+
+@contextmanager
+def _said_plainly(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except Malformed as error:
+        raise UserError(f"cannot change {path}: {error}; correct it and try again") from error
+    except OSError as error:
+        raise UserError(f"cannot change {path}: {(error.strerror or str(error)).lower()}") from error
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One of us at a time; the folder itself is the lock, so nothing is left lying about."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # network drives without locks: what others do is seen anyway
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _change(target: Path, change: Change) -> Changed:
+    for _ in range(_TRIES):
+        old = read_settled(target)
+        try:
+            new = change(old)
+        except Malformed:
+            time.sleep(_SETTLE_S)
+            if read_whole(target) == old:
+                raise
+            continue  # somebody was in the middle of writing it
+        if new == old or _is_put(target, old, new):
+            return Changed(old, new)
+    raise UserError(f"cannot change {target}: it is being written all the time; try again later")
+
+
+def read_whole(path: Path) -> bytes | None:
+    """The bytes of a file, None if there is none. Never waits: a pipe is refused."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        if status.st_size > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES >> 20} MB")
+        with open(descriptor, "rb", closefd=False) as stream:
+            return stream.read()
+    finally:
+        os.close(descriptor)
+
+
+def read_settled(path: Path) -> bytes | None:
+    """The bytes of a file that nobody is writing just now."""
+    read = read_whole(path)
+    for _ in range(_TRIES):
+        time.sleep(_SETTLE_S / 4)
+        again = read_whole(path)
+        if again == read:
+            break
+        read = again
+    return read
+
+
+def _is_put(target: Path, old: bytes | None, new: bytes | None) -> bool:
+    """Puts the new text in its place; False if the file was not what we had read, and nothing is changed."""
+    if old is not None:
+        _refuse_what_may_not_change(target)
+    aside = _written_beside(target, new or b"", like=target if old is not None else None)
+    try:
+        if old is None:
+            return _is_linked(aside, target)
+        if read_whole(target) != old:
+            return False
+        return _is_removed(aside, target, old) if new is None else _is_swapped(aside, target, old, new)
+    finally:
+        with suppress(FileNotFoundError):
+            aside.unlink()
+
+
+def _refuse_what_may_not_change(target: Path) -> None:
+    status = target.stat()
+    if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
+        raise UserError(f"{target} is read-only: make it writable (chmod u+w) and try again")
+    if status.st_nlink > 1:
+        raise UserError(f"{target} has other names (hard links), which would be cut off: change it by hand")
+
+
+def _written_beside(target: Path, data: bytes, like: Path | None) -> Path:
+    """A new file with these bytes in the same folder, with permissions, owner and attributes of another."""
+    aside = target.with_name(f".{target.name}.tracklog-{secrets.token_hex(6)}")
+    mode = 0o666 if like is None else 0o600  # a new file is as open as the user's other new files
+    try:
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    except PermissionError as error:
+        raise UserError(f"the folder {target.parent} is read-only: nothing was changed") from error
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if like is not None:
+                _copy_nature(like, descriptor)
+            os.fsync(descriptor)
+    except BaseException:
+        aside.unlink()
+        raise
+    return aside
+
+
+def _copy_nature(like: Path, descriptor: int) -> None:
+    theirs, ours = like.stat(), os.fstat(descriptor)
+    if (theirs.st_uid, theirs.st_gid) != (ours.st_uid, ours.st_gid):
+        try:
+            os.fchown(descriptor, theirs.st_uid, theirs.st_gid)
+        except PermissionError as error:
+            raise UserError(f"{like} belongs to another user or group: it would become ours") from error
+    if sys.platform == "linux":
+        with suppress(OSError):  # attributes that this file system does not know, or that are not ours to set
+            for name in os.listxattr(like):
+                os.setxattr(descriptor, name, os.getxattr(like, name))
+    os.fchmod(descriptor, stat.S_IMODE(theirs.st_mode))
+
+
+def _is_linked(aside: Path, target: Path) -> bool:
+    """Gives a new file its name, unless somebody has made one meanwhile."""
+    try:
+        os.link(aside, target)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _is_swapped(aside: Path, target: Path, old: bytes, new: bytes) -> bool:
+    """Puts `aside` in place of the target. What was there is looked at at once, and when late writers are done."""
+    if not _swap(aside, target):
+        os.replace(aside, target)
+        return True
+    for wait_s in _LOOKS_S:
+        time.sleep(wait_s)
+        if read_whole(aside) != old:
+            _swap(aside, target)  # an edit came between: it goes back to its place, and we begin anew
+            _keep_if_it_is_not_ours(aside, target, new)
+            return False
+    return True
+
+
+def _keep_if_it_is_not_ours(aside: Path, target: Path, new: bytes) -> None:
+    """Two edits within the blink of an eye: one stands, the other is kept beside it, and said."""
+    if read_whole(aside) == new:
+        return
+    kept = aside.with_name(f"{aside.name}.kept")
+    os.rename(aside, kept)
+    raise UserError(f"{target} was edited twice just now: one edit is kept in {kept}; look at both")
+
+
+def _swap(one: Path, other: Path) -> bool:
+    """Lets two files change places at once; False if it cannot be done here."""
+    system = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(one), os.fsencode(other)
+    try:
+        if sys.platform == "darwin":
+            failed = system.renamex_np(*names, _RENAME_SWAP)
+        else:
+            failed = system.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
+    except AttributeError:  # an old C library
+        return False
+    return not failed
+
+
+def _is_removed(aside: Path, target: Path, old: bytes) -> bool:
+    """Takes a file away; if it was not what we had read, it is put back."""
+    os.replace(target, aside)
+    for wait_s in _LOOKS_S:
+        time.sleep(wait_s)
+        if read_whole(aside) != old:
+            if not _is_linked(aside, target):
+                _keep_if_it_is_not_ours(aside, target, old)
+            return False
+    return True

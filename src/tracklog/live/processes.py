@@ -1,0 +1,234 @@
+"""Which processes live: whether a pid is still the process that was meant, and which Codex writes which log.
+
+Rules of this room
+  1. A pid alone proves nothing: numbers are used again. The start time must fit, as the client noted it.
+  2. A pid of another container or machine says nothing here: then the answer is unknown, never gone.
+  3. Every question has an answer: processes end while we look, belong to others, or may not be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from tracklog.live.states import Alive
+
+NEAR_MS = 2_000  # two clocks that tell of one start may differ by so much
+_START_TICKS = (
+    19  # of the fields of /proc/<pid>/stat behind the name, which may hold anything (proc(5), field 22)
+)
+_ENDED = (b"Z", b"X")  # states of a process that nobody has taken leave of yet (proc(5), field 3)
+_PLAIN_NUMBER = re.compile(r"[0-9]{1,20}")
+_ROLLOUT = re.compile(r"rollout-.*\.jsonl")
+
+
+class CodexProcess(NamedTuple):
+    """A running Codex. It holds the log of each of its sessions open for as long as it lives (0.98.0, 0.166.0)."""
+
+    pid: int
+    started_ms: int
+    cwd: str | None
+    rollouts: frozenset[str] | None  # real paths; None: we may not look
+
+
+def process_of(
+    pid: int,
+    *,
+    proc_start: str | None = None,
+    started_at_ms: int | None = None,
+    pid_domain: str | None = None,
+    owner: int | None = None,
+) -> Alive:
+    """Whether the process that a client registered as `pid` lives; `owner` is whose the registry file is."""
+    process = _living(pid)
+    same = _started_as(process, proc_start) if isinstance(process, psutil.Process) and proc_start else None
+    if same:
+        return _alive(pid)
+    if pid_domain is not None and not _is_ours(pid_domain):
+        return Alive("unknown", f"process {pid} runs in another container or on another machine", pid)
+    if isinstance(process, Alive):
+        return process
+    if same is False:
+        return _reused(pid)
+    if owner is not None and (user := _user_of(process)) is not None and user != owner:
+        return Alive("gone", f"process {pid} is another user's now", pid)
+    if started_at_ms is None:
+        return Alive("unknown", f"process {pid} lives, but nothing says since when it should", pid)
+    # It registers after it has started, sometimes only when a dialog was answered: who began later is another.
+    return _alive(pid) if _started_ms(process) <= started_at_ms + NEAR_MS else _reused(pid)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process of this number has not ended: a quick look between two thorough ones."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:  # it is gone, or this system has no /proc
+        return psutil.pid_exists(pid)
+    return not told.rpartition(b")")[2].strip().startswith(_ENDED)
+
+
+def running_codex() -> list[CodexProcess]:
+    """All Codex processes of this machine that can be seen."""
+    found = []
+    for process in psutil.process_iter(["name"]):
+        if "codex" in str(process.info["name"] or "").lower() and (codex := _codex(process)) is not None:
+            found.append(codex)
+    return found
+
+
+def codex_of(
+    rollout: Path,
+    running: Sequence[CodexProcess],
+    *,
+    cwd: str | None = None,
+    started_at_ms: int | None = None,
+) -> Alive:
+    """Whether the Codex that writes this log lives: it has the log open, or else works in its folder."""
+    wanted = os.path.realpath(rollout)
+    for one in running:
+        if one.rollouts is not None and wanted in one.rollouts:
+            return Alive("alive", f"process {one.pid} has the log open", one.pid)
+    for one in (hidden for hidden in running if hidden.rollouts is None):
+        if _could_be(one, cwd, started_at_ms):
+            return Alive("unknown", f"process {one.pid} works in the same folder", one.pid)
+    return Alive("gone", "no process has the log open")
+
+
+def _could_be(process: CodexProcess, cwd: str | None, started_at_ms: int | None) -> bool:
+    is_there = process.cwd is None or cwd is None or process.cwd == cwd
+    return is_there and (started_at_ms is None or process.started_ms <= started_at_ms + NEAR_MS)
+
+
+def _living(pid: int) -> psutil.Process | Alive:
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return Alive("gone", f"process {pid} has ended", pid)
+    except psutil.NoSuchProcess:
+        return _unseen(pid)
+    except psutil.AccessDenied:
+        return Alive("unknown", f"process {pid} is another user's", pid)
+    except (ValueError, OverflowError, TypeError):  # no system has such a pid
+        return Alive("gone", f"there is no process {pid}", pid)
+    return process
+
+
+def _unseen(pid: int) -> Alive:
+    """A process that /proc does not show may still live: systems can hide the processes of others."""
+    try:
+        os.kill(pid, 0)  # asks whether it is there, and sends nothing
+    except PermissionError:
+        return Alive("unknown", f"process {pid} is another user's", pid)
+    except (OSError, OverflowError):
+        pass  # it is not there: what follows says so
+    return Alive("gone", f"there is no process {pid}", pid)
+
+
+def _alive(pid: int) -> Alive:
+    return Alive("alive", f"process {pid} lives", pid)
+
+
+def _reused(pid: int) -> Alive:
+    return Alive("gone", f"process {pid} is another one now: it started later", pid)
+
+
+def _started_as(process: psutil.Process, noted: str) -> bool | None:
+    """Whether the start time is the noted one; None if we cannot tell."""
+    if _PLAIN_NUMBER.fullmatch(noted):
+        ticks = _start_ticks(process.pid)
+        return None if ticks is None else ticks == int(noted)
+    return _is_near(_started_ms(process), noted)
+
+
+def _start_ticks(pid: int) -> int | None:
+    """When a process started, in ticks since the machine did, as clients note it on Linux."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_bytes()
+        return int(told.rpartition(b")")[2].split()[_START_TICKS])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _is_near(started_ms: int, noted: str) -> bool | None:
+    """Whether a start is the one that macOS tells as `Thu Sep 10 08:31:58 2026`, in local time or in UTC."""
+    try:
+        told = datetime.strptime(noted.strip(), "%a %b %d %H:%M:%S %Y")
+        moments = (told.timestamp(), told.replace(tzinfo=UTC).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return None
+    return any(abs(moment * 1000 - started_ms) <= NEAR_MS for moment in moments)
+
+
+def _started_ms(process: psutil.Process) -> int:
+    try:
+        return int(process.create_time() * 1000)
+    except psutil.Error:
+        return 0
+
+
+def _user_of(process: psutil.Process) -> int | None:
+    try:
+        return int(process.uids().real)
+    except psutil.Error:
+        return None
+
+
+def _codex(process: psutil.Process) -> CodexProcess | None:
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return CodexProcess(process.pid, _started_ms(process), _cwd_of(process), _rollouts_of(process))
+    except psutil.NoSuchProcess:
+        return None
+    except psutil.AccessDenied:
+        return CodexProcess(process.pid, _started_ms(process), None, None)
+
+
+def _cwd_of(process: psutil.Process) -> str | None:
+    try:
+        return process.cwd()
+    except psutil.AccessDenied:
+        return None
+
+
+def _rollouts_of(process: psutil.Process) -> frozenset[str] | None:
+    try:
+        return _rollouts(file.path for file in process.open_files())
+    except psutil.AccessDenied:
+        return None
+
+
+def _rollouts(paths: Iterable[str]) -> frozenset[str]:
+    return frozenset(os.path.realpath(path) for path in paths if _ROLLOUT.fullmatch(os.path.basename(path)))
+
+
+def _is_ours(domain: str) -> bool:
+    """Whether pids of this domain (`linux:<machine>:pid:[<namespace>]`) mean processes that we can see."""
+    system, _, rest = domain.partition(":")
+    ours = _our_domain()
+    if system != "linux" or ours is None:
+        return system != "linux" and ours is None
+    machine, _, namespace = rest.partition(":")
+    # The first namespace has the same number on every machine: only both together tell.
+    return namespace == ours[1] and ours[0] in (None, machine)
+
+
+@cache
+def _our_domain() -> tuple[str | None, str] | None:
+    """This machine's id and our pid namespace; None where there are no namespaces."""
+    try:
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return None
+    try:
+        machine = Path("/etc/machine-id").read_text("ascii").strip()
+    except (OSError, ValueError):
+        return None, namespace
+    return machine or None, namespace

@@ -1,0 +1,189 @@
+"""One session while it is watched: its signs from all sources, its threads, and what it was last about.
+
+Rules of this room
+  1. Everything is told to it in the order in which it is seen; what is told twice changes nothing.
+  2. A subagent that was asked for and has no log yet is pending. It joins its log when one names its call, or when the
+     call's result names it; it is lost when the session ends without either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tracklog.live.announcing import LEAST_MS
+from tracklog.live.hook_signs import HookSigns
+from tracklog.live.log_signs import UNSAID_MS, LogSigns
+from tracklog.live.signs import Sign
+from tracklog.live.states import SETTLES_MS, SILENT_MS, Alive, LiveState, state_of
+from tracklog.model.events import (
+    Event,
+    ModelReplied,
+    PromptGiven,
+    SessionDescribed,
+    SessionTitled,
+    ThreadDescribed,
+    ToolCalled,
+    ToolReturned,
+    TurnInterrupted,
+)
+from tracklog.model.ids import MAIN
+from tracklog.model.moments import NO_TIME, moment_ms
+from tracklog.records.base import opened
+
+_SPAWNERS = frozenset({"Task", "Agent", "spawn_agent"})
+_LONGEST_WORDS = 500
+_PASSING_MS = (
+    0,
+    LEAST_MS,
+    SETTLES_MS,
+    UNSAID_MS,
+    SILENT_MS,
+)  # after so long a sign counts for less, or for more
+UNKNOWN = LiveState(state="unknown")
+NOBODY_KNOWS = Alive("unknown")
+
+
+@dataclass
+class Pending:
+    """A subagent of which there is no log yet."""
+
+    call: str
+    asked_ms: int
+    thread: str  # who asked for it
+    name: str | None = None
+
+
+@dataclass
+class Told:
+    """What a session was last about."""
+
+    title: str | None = None
+    cwd: str | None = None
+    model: str | None = None
+    last_words: str | None = None
+    last_prompt: str | None = None
+    last_ms: int = 0
+    window: int | None = None  # tokens that the model's memory holds, where the log says so
+
+
+@dataclass
+class WatchedSession:
+    """What is known of a session that is watched."""
+
+    agent: str
+    id: str
+    told: Told = field(default_factory=Told)
+    hooks: HookSigns = field(default_factory=HookSigns)
+    registered: Sign | None = None
+    alive: Alive = NOBODY_KNOWS
+    state: LiveState = UNKNOWN
+    threads: dict[str, LogSigns] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)  # the log of each thread
+    pending: dict[str, Pending] = field(default_factory=dict)  # by call
+    joined: set[str] = field(default_factory=set)  # calls whose subagent has a log
+    lost: list[Pending] = field(default_factory=list)  # that were asked for, and will not come any more
+
+    def see(self, thread: str, events: Iterable[Event], *, now_ms: int) -> None:
+        """Takes in what the log of one of its threads told."""
+        events = list(events)
+        signs = self.threads.get(thread)
+        if signs is None:
+            signs = self.threads[thread] = LogSigns(is_subagent=thread != MAIN)
+        signs.see(events, seen_ms=now_ms)
+        for event in events:
+            if not event.is_copy:
+                self._note(thread, event, now_ms)
+
+    def signs(self, now_ms: int) -> list[Sign]:
+        """All signs of what it does now."""
+        log = self.threads.get(MAIN)
+        found = (self.hooks.sign, self.registered, log.sign(now_ms) if log else None)
+        return [sign for sign in found if sign is not None]
+
+    def settle(self, now_ms: int) -> LiveState:
+        """What it does now, from all that was told."""
+        self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms)
+        return self.state
+
+    def changes_by_itself(self, now_ms: int) -> int | None:
+        """When it may be in another state though nothing is told of it; None if never."""
+        begun = [sign.at_ms for sign in self.signs(now_ms)] + [self.state.since_ms or 0]
+        moments = (at + after + 1 for at in begun for after in _PASSING_MS)
+        return min((at for at in moments if at > now_ms), default=None)
+
+    def is_past(self, before_ms: int) -> bool:
+        """Whether it is over, and nothing happened in it since then."""
+        is_over = self.state.state in ("ended", "crashed", "unknown") and self.alive.life != "alive"
+        times = (self.told.last_ms, self.alive.at_ms or 0, *(sign.at_ms for sign in self.signs(before_ms)))
+        return is_over and max(times) < before_ms
+
+    def working_threads(self, now_ms: int) -> list[str]:
+        """The subagents that work now, as their logs tell; none outlives the process, and few the turn."""
+        if self.state.state in ("ended", "crashed") or (
+            self.state.state == "idle" and not self.state.has_background
+        ):
+            return []
+        signs = ((thread, log.sign(now_ms)) for thread, log in self.threads.items() if thread != MAIN)
+        return [thread for thread, sign in signs if sign is not None and sign.state in ("working", "waiting")]
+
+    def take_lost(self) -> list[Pending]:
+        """The subagents that were lost since the last question."""
+        lost, self.lost = self.lost, []
+        return lost
+
+    def _lose_pending(self, thread: str) -> None:
+        """The turn in which they were asked for is over."""
+        self.lost += [one for one in self.pending.values() if one.thread == thread]
+        self.pending = {call: one for call, one in self.pending.items() if one.thread != thread}
+
+    def begin_thread(self, thread: str, path: str) -> bool:
+        """Notes the log of a thread; says whether it is new."""
+        is_new = thread not in self.paths
+        self.paths[thread] = path
+        return is_new
+
+    def register(self, sign: Sign, alive: Alive, *, now_ms: int) -> None:
+        """Takes in what the registry says. A clock that is ahead of ours counts as ours when it was first seen."""
+        known = self.registered
+        if sign.at_ms > now_ms:
+            is_known = known is not None and sign._replace(at_ms=known.at_ms) == known
+            sign = known if is_known and known is not None else sign._replace(at_ms=now_ms)
+        self.registered, self.alive = sign, alive
+
+    def _note(self, thread: str, event: Event, now_ms: int) -> None:
+        at = moment_ms(event.at)
+        if at != NO_TIME:
+            self.told.last_ms = max(self.told.last_ms, min(at, now_ms))
+        match event:
+            case ToolCalled(name=name) if name in _SPAWNERS and event.call not in self.joined:
+                self.pending[event.call] = Pending(event.call, max(at, 0), thread, _name_in(event))
+            case ToolReturned(call=str(call)):
+                if self.pending.pop(call, None) is not None:
+                    self.joined.add(call)
+            case ThreadDescribed(parent_call=str(call)):
+                self.joined.add(call)
+                self.pending.pop(call, None)
+            case SessionTitled(source=source, title=title) if source != "last_prompt" and title:
+                self.told.title = title
+            case SessionDescribed() if thread == MAIN:
+                self.told.cwd = event.cwd or self.told.cwd
+            case ModelReplied() if thread == MAIN and not event.is_synthetic:
+                self.told.model = event.model or self.told.model
+                self.told.last_words = event.text.strip()[:_LONGEST_WORDS] or self.told.last_words
+            case PromptGiven() if thread == MAIN:
+                self.told.last_prompt = event.text.strip()[:_LONGEST_WORDS]
+                if event.origin != "queued":
+                    self._lose_pending(thread)
+            case TurnInterrupted():
+                self._lose_pending(thread)
+            case _:
+                pass  # told to those who follow the log; nothing that a board shows
+
+
+def _name_in(event: ToolCalled) -> str | None:
+    given = opened(event.input)
+    if not isinstance(given, dict):
+        return None
+    name = given.get("description") or given.get("subagent_type") or given.get("nickname")
+    return name[:_LONGEST_WORDS] if isinstance(name, str) else None

@@ -1,0 +1,205 @@
+"""The spool: the lines that `hook.py` wrote, in the order in which it wrote them.
+
+    spool/hooks.jsonl                            hooks append here
+    spool/hooks-20261116T101500Z-1.jsonl         renamed when it had grown long (spool_rotation.py)
+    spool/hooks-20261116T101500Z-1.jsonl.zst     a day later
+
+Rules of this room
+  1. A renamed file may still get a line, of a hook that had opened it before: files are known by their inode, and as
+     long as a file is not compressed its end is looked at.
+  2. Which session a line tells of is searched for in its bytes. A line that merely mentions a session is found, too:
+     who reads it sees what it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tracklog.sources.files import NotReadable, chunks, open_log
+from tracklog.sources.lines import Cutter, Line, cut
+
+NAME = "hooks.jsonl"
+SKIPPED_FRAME = (
+    b"\x5b\x2a\x4d\x18"  # one of the sixteen that every zstd skips: it names the sessions of the file
+)
+_ROTATED = re.compile(r"hooks-(\d{8}T\d{6}Z)-(\d{1,6})\.jsonl(?:\.zst)?")
+_SESSIONS = re.compile(rb'"(?:session_id|thread-id)"[ \t]*:[ \t]*"([^"\\]{1,200})"')
+_HEAD_BYTES = 4 << 20
+
+
+class Spot(NamedTuple):
+    """A line of a file."""
+
+    number: int
+    offset: int
+    length: int
+
+
+Spots = dict[str, list[Spot]]  # by session
+
+
+class SpoolLine(NamedTuple):
+    """A line, and the file in which it stands."""
+
+    path: Path
+    line: Line
+
+
+def spool_of(home: Path) -> Path:
+    """The folder of the spool in a home of ours."""
+    return home / "spool"
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files of a spool, the oldest first; of one that is being compressed, the one that was there before."""
+    found: dict[tuple[str, int], Path] = {}
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []  # no hook was ever called
+    for name in names:
+        rotated = _ROTATED.fullmatch(name)
+        if rotated:
+            found.setdefault(
+                (rotated[1], int(rotated[2])), folder / name
+            )  # `.jsonl` sorts before `.jsonl.zst`
+    last = [folder / NAME] if NAME in names else []
+    return [*(path for _, path in sorted(found.items())), *last]
+
+
+def is_of_spool(path: Path) -> bool:
+    """Whether a file is one of a spool, by its place."""
+    return path.parent.name == "spool" and (path.name == NAME or bool(_ROTATED.fullmatch(path.name)))
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file of the spool was compressed: then nothing is written to it any more."""
+    return path.suffix == ".zst"
+
+
+def sessions_in(raw: bytes) -> set[str]:
+    """The sessions that a line names, wherever in it."""
+    return {found.decode("utf-8", "replace") for found in _SESSIONS.findall(raw)}
+
+
+def spots_in(path: Path) -> Spots:
+    """Where each session is named in a file; raises NotReadable."""
+    spots: Spots = {}
+    for line in cut(chunks(path)):
+        for session in sessions_in(line.raw):
+            spots.setdefault(session, []).append(Spot(line.number, line.offset, line.length))
+    return spots
+
+
+def sessions_said(path: Path) -> frozenset[str] | None:
+    """The sessions that a compressed file says it holds; None if it says nothing."""
+    with open_log(path) as stream:
+        head = stream.read(8)
+        size = int.from_bytes(head[4:], "little")
+        if head[:4] != SKIPPED_FRAME or size > _HEAD_BYTES:
+            return None
+        said = stream.read(size)
+    return frozenset(said.decode("utf-8", "replace").split("\n")) if len(said) == size else None
+
+
+def lines_at(path: Path, spots: Iterable[Spot]) -> Iterator[Line]:
+    """Some lines of a file that is not compressed; raises NotReadable."""
+    with open_log(path) as stream:
+        for spot in spots:
+            raw = os.pread(stream.fileno(), spot.length, spot.offset)
+            yield Line(spot.number, spot.offset, spot.length, raw)
+
+
+def lines_in(contents: bytes, spots: Iterable[Spot]) -> Iterator[Line]:
+    """Some lines of contents that are in memory."""
+    for spot in spots:
+        yield Line(spot.number, spot.offset, spot.length, contents[spot.offset : spot.offset + spot.length])
+
+
+def lines_met(path: Path, spots: Iterable[Spot]) -> Iterator[Line]:
+    """Some lines of any file, met by reading all of it; raises NotReadable."""
+    wanted = {spot.number for spot in spots}
+    last = max(wanted, default=0)
+    for line in cut(chunks(path)) if wanted else ():
+        if line.number in wanted:
+            yield line
+        if line.number >= last:
+            return
+
+
+class Seen(NamedTuple):
+    """How far a file was read."""
+
+    offset: int  # of the first line that was not whole yet
+    n_lines: int
+    size: int
+
+
+class SpoolTail:
+    """Gives what was appended to a spool since it was last asked: whole lines, each once.
+
+    `seen` is where it goes on, as `told` said it. At first everything is new that is not compressed.
+    """
+
+    def __init__(self, folder: Path, seen: str = "") -> None:
+        self.folder = folder
+        self._seen = _read_seen(seen)
+
+    def ask(self) -> Iterator[SpoolLine]:
+        """The new lines, in the order of the files. Exhaust it before you ask again."""
+        still_there: dict[int, Seen] = {}
+        for path in files_in(self.folder):
+            try:
+                if not is_packed(path):
+                    yield from self._read(path, still_there)
+            except (NotReadable, OSError):
+                continue  # renamed just now, or taken away: it is found under its new name the next time
+        self._seen = still_there
+
+    def told(self) -> str:
+        """How far everything was read, in words that a later one understands."""
+        return " ".join(
+            f"{inode}:{seen.offset}:{seen.n_lines}:{seen.size}" for inode, seen in self._seen.items()
+        )
+
+    def _read(self, path: Path, still_there: dict[int, Seen]) -> Iterator[SpoolLine]:
+        status = os.stat(path, follow_symlinks=False)
+        seen = self._seen.get(status.st_ino, Seen(0, 0, 0))
+        if status.st_size < seen.size:
+            seen = Seen(0, 0, 0)  # another file with the same number
+        if status.st_ino not in self._seen or status.st_size > seen.size:
+            cutter = Cutter(offset=seen.offset, number=seen.n_lines + 1)
+            size = seen.offset
+            for chunk in chunks(path, seen.offset):
+                yield from (SpoolLine(path, line) for line in cutter.feed(chunk))
+                size += len(chunk)
+            seen = Seen(cutter.open_since, cutter.n_cut, size)
+        still_there[status.st_ino] = seen
+
+
+def is_still(folder: Path, seen: str) -> bool:
+    """Whether nothing was written since `seen` was told: asked before every answer, so nothing is opened."""
+    known = _read_seen(seen)
+    there = [path for path in files_in(folder) if not is_packed(path)]
+    try:
+        stats = [os.stat(path, follow_symlinks=False) for path in there]
+    except OSError:
+        return False
+    return {status.st_ino: status.st_size for status in stats} == {n: one.size for n, one in known.items()}
+
+
+def lines_seen(seen: str) -> dict[int, int]:
+    """How many lines of each file were read, by its inode."""
+    return {inode: one.n_lines for inode, one in _read_seen(seen).items()}
+
+
+def _read_seen(text: str) -> dict[int, Seen]:
+    seen: dict[int, Seen] = {}
+    for word in text.split():
+        inode, offset, n_lines, size = map(int, word.split(":"))
+        seen[inode] = Seen(offset, n_lines, size)
+    return seen

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tracklog.model.prices import Prices
+from tracklog.pipeline.board import Board, BoardRow
+from tracklog.pipeline.watch import Watch
+
+from .live_home import ONE, TWO, LiveHome
+
+PRICES = Prices.load(None)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> LiveHome:
+    return LiveHome(tmp_path)
+
+
+def rows_of(home: LiveHome) -> dict[str, BoardRow]:
+    with closing(Watch(home.roots, spool=home.ours / "spool")) as watch:
+        watch.begin()
+        return {row.id: row for row in Board(watch, PRICES).rows(time.time_ns() // 1_000_000)}
+
+
+def test_who_needs_you_stands_on_top(home: LiveHome) -> None:
+    home.prompt("one")
+    home.prompt("two", session=TWO)
+    home.call("t2", "Bash", session=TWO, command="rm x")
+    home.register(os.getpid(), "waiting", session=TWO, waitingFor="permission prompt")
+    assert list(rows_of(home)) == [TWO, ONE]
+
+
+def test_a_row_tells_what_a_session_is_about(home: LiveHome) -> None:
+    home.prompt("fix the tests")
+    home.reply("I look.")
+    row = rows_of(home)[ONE]
+    assert (row.project, row.last_prompt, row.last_words, row.model) == (
+        "app",
+        "fix the tests",
+        "I look.",
+        "claude-opus-4-5",
+    )
+    assert (row.spending.cost_micro_usd, row.spending.tokens, row.spending.context_used) == (
+        175,
+        15,
+        15 / 200_000,
+    )
+
+
+def test_what_a_fork_copied_is_not_counted_again(home: LiveHome) -> None:
+    home.prompt("one")
+    home.reply("A.")
+    home.log(TWO).write_bytes(home.log().read_bytes().replace(ONE.encode(), TWO.encode()))
+    home.prompt("two", session=TWO)
+    home.reply("B.", session=TWO)
+    costs = {id: row.spending.cost_micro_usd for id, row in rows_of(home).items()}
+    assert costs == {ONE: 175, TWO: 175}
+
+
+def test_a_subagent_that_runs_already_is_counted_once(home: LiveHome) -> None:
+    home.prompt("look")
+    home.call("t1", "Agent", description="look", prompt="look")
+    beside = home.log().with_suffix("") / "subagents"
+    beside.mkdir(parents=True)
+    (beside / "agent-a1.meta.json").write_text(
+        '{"agentType":"general","description":"look","toolUseId":"t1"}'
+    )
+    (beside / "agent-a1.jsonl").write_bytes(
+        b'{"type":"user","uuid":"s1","isSidechain":true,"agentId":"a1","sessionId":"%s",'
+        b'"timestamp":"2026-11-16T10:00:00.000Z","message":{"role":"user","content":"look"}}\n' % ONE.encode()
+    )
+    row = rows_of(home)[ONE]
+    assert (row.subagents, row.pending) == (1, [])
+
+
+def test_a_subagent_without_a_log_is_pending(home: LiveHome) -> None:
+    home.prompt("look")
+    home.call("t1", "Agent", description="look", prompt="look")
+    (pending,) = rows_of(home)[ONE].pending
+    assert (pending.call, pending.name, pending.state.state) == ("t1", "look", "pending")
+    home.line(
+        type="user",
+        message={"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]},
+    )
+    assert rows_of(home)[ONE].pending == []
