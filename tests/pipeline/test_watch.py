@@ -275,3 +275,21 @@ def test_every_event_says_in_which_folder_its_session_works(home: LiveHome, watc
     home.prompt("fix it")
     told = until(watch, state("working"))
     assert {one.cwd for one in told} == {"/work/app"}
+
+
+def test_a_session_that_no_registry_file_names_has_left(home: LiveHome) -> None:
+    """It ended before anybody watched: its client took its file away."""
+    home.line(type="user", timestamp="2026-03-01T10:00:00.000Z", message={"role": "user", "content": "x"})
+    with closing(Watch(home.roots)) as watch:
+        watch.begin()
+        assert watch.sessions["claude", ONE].state.state == "ended"
+        home.prompt("and now?")
+        until(watch, state("working"))
+
+
+def test_where_no_registry_is_kept_nobody_can_say_who_has_left(home: LiveHome) -> None:
+    (home.path / "sessions").rmdir()
+    home.line(type="user", timestamp="2026-03-01T10:00:00.000Z", message={"role": "user", "content": "x"})
+    with closing(Watch(home.roots)) as watch:
+        watch.begin()
+        assert watch.sessions["claude", ONE].state.state == "unknown"

@@ -122,6 +122,15 @@ class Roll:
         self._since: dict[str, int] = {}  # when a process took up the session it has now
         self.unread: list[Unread] = []
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether clients of this home keep a registry: old ones do not."""
+        return self._folder.is_dir()
+
+    def holds(self, path: str) -> bool:
+        """Whether a log stands in this home."""
+        return path.startswith(f"{self._folder.parent}/")
+
     def look(self, now_ms: int) -> dict[str, Registered]:
         """All sessions that are registered now, or were at an earlier look."""
         files = self._read_files()

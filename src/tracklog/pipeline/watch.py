@@ -37,7 +37,7 @@ from tracklog.pipeline.watch_before import Before, key_of, told_state
 from tracklog.pipeline.watch_files import WatchedFiles
 from tracklog.pipeline.watch_logs import FollowedLogs
 from tracklog.pipeline.watch_names import LogNames, Name
-from tracklog.pipeline.watch_session import WatchedSession
+from tracklog.pipeline.watch_session import NOBODY_KNOWS, WatchedSession
 from tracklog.pipeline.watch_tail import Replaced, Seen
 from tracklog.pipeline.watch_timers import Timers
 from tracklog.pipeline.watch_words import told_of
@@ -52,6 +52,7 @@ _FOLLOWED = MAIN_KINDS | {FileKind.SUBAGENT}
 _RECENT_S = 24 * 3600  # logs that changed since then are looked at when watching begins,
 _MOST_RECENT = 200  # the newest of them; and those of all processes that live
 _REGISTRY_S = 1.0
+_UNNAMED_MS = 10_000  # a new session is written before it is registered
 _CODEX_S = 2.0
 _CODEX_SHARE = 200  # looking for processes takes at most one part in so many of the time
 _PAST_MS = 24 * 3600 * 1000
@@ -400,6 +401,23 @@ class Watch:
             session = self._session(("claude", id))
             session.register(registered.sign, registered.alive, now_ms=self._now_ms())
             session.told.cwd = session.told.cwd or registered.registration.record.cwd
+        self._see_unregistered(known)
+
+    def _see_unregistered(self, registered: Mapping[str, Registered]) -> None:
+        """Where a home has a registry, a session that it does not name has left, unless its log is still being written."""
+        for name, session in self.sessions.items():
+            if name[0] != "claude" or name[1] in registered or not self._has_registry(session):
+                continue
+            silent_ms = self._now_ms() - session.told.last_ms
+            left = Alive("gone", "no file in sessions/ names it", has_left=True, at_ms=session.told.last_ms)
+            alive = left if silent_ms > _UNNAMED_MS else NOBODY_KNOWS
+            if alive != session.alive:
+                session.alive = alive
+                self._timers.tell(name)
+
+    def _has_registry(self, session: WatchedSession) -> bool:
+        path = session.paths.get(MAIN)
+        return path is not None and any(roll.is_kept and roll.holds(path) for roll in self._rolls)
 
     def _see_codex(self) -> None:
         ours = [one for name, one in self.sessions.items() if name[0] == "codex" and MAIN in one.paths]
