@@ -74,9 +74,9 @@ def test_what_a_session_says_cannot_steer_the_terminal() -> None:
 
 
 def test_the_chosen_one_is_in_sight_and_opened_tells_all() -> None:
-    rows = [row(n) for n in range(60)]
-    lines = shown(rows, selected=rows[55].id)
-    assert any(line.startswith("● working") for line in lines)
+    rows = [row(n, project=f"app{n}") for n in range(60)]
+    assert any(" app55 " in line for line in shown(rows, selected=rows[55].id))
+    assert not any(" app55 " in line for line in shown(rows, selected=rows[0].id))
     opened = "\n".join(shown(rows, selected=rows[55].id, is_open=True))
     assert rows[55].id in opened
     assert "because  log line 3" in opened
