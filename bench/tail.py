@@ -95,16 +95,16 @@ def _started(*words: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 class Usage:
-    """What a process uses, looked at again and again."""
+    """What a process uses, looked at again and again. Of memory only its own: how many others share the rest is not its doing."""
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)
         self._began, self._used = time.monotonic(), self._cpu_s()
-        self.pss_mb: list[float] = []
+        self.own_mb: list[float] = []
         self.n_open = 0
 
     def look(self) -> None:
-        self.pss_mb.append(round(self._process.memory_full_info().pss / 1e6, 1))
+        self.own_mb.append(round(self._process.memory_full_info().uss / 1e6, 1))
         self.n_open = max(self.n_open, self._process.num_fds())
 
     def cpu_percent(self) -> float:
@@ -142,8 +142,8 @@ def measure_load(top: Path, *, seconds: float, n_logs: int, mb_per_s: float) -> 
         **figures,
         "follower_lost": following.lost,
         "follower_misses": sum((Counter(mark for mark, _ in told) - followed).values()),
-        "pss_mb": usage.pss_mb[:: max(1, len(usage.pss_mb) // 8)],
-        "memory_grew": _growth(usage.pss_mb),
+        "own_mb": usage.own_mb[:: max(1, len(usage.own_mb) // 8)],
+        "memory_grew": _growth(usage.own_mb),
         "cpu_percent": cpu,
         "open_files": usage.n_open,
     }
@@ -180,9 +180,9 @@ def compared(written: Written, may_be_missing: set[str], told: Sequence[tuple[st
     }
 
 
-def _growth(pss_mb: list[float]) -> float | None:
+def _growth(own_mb: list[float]) -> float | None:
     """How many times as much memory is used at the end as after a quarter of the time."""
-    early, late = pss_mb[len(pss_mb) // 4 :][:3], pss_mb[-3:]
+    early, late = own_mb[len(own_mb) // 4 :][:3], own_mb[-3:]
     return round(max(late) / max(early), 2) if early else None
 
 
@@ -238,7 +238,7 @@ def measure_idle(top: Path, *, seconds: float) -> dict[str, Any]:
             "folders": sum(len(names) for _, names, _ in os.walk(top / "claude")),
             "ready_s": round(ready_s, 2),
             "cpu_percent": usage.cpu_percent(),
-            "pss_mb": usage.pss_mb[-1],
+            "own_mb": usage.own_mb[-1],
             "open_files": usage.n_open,
         }
 

@@ -97,6 +97,7 @@ def test_what_codex_gives_as_an_argument_is_spooled_too(tmp_path: Path) -> None:
         b'{"a":' * 100_000,
         b'{"a":' + b"[" * 5000 + b"]" * 5000 + b"}",
     ],
+    ids=lambda garbage: repr(garbage[:40]),  # a name that long would be no environment for a process
 )
 def test_what_is_no_object_is_kept_as_garbage(tmp_path: Path, garbage: bytes) -> None:
     assert called(tmp_path, garbage) == SILENT
@@ -254,3 +255,57 @@ def test_it_loads_next_to_nothing(tmp_path: Path) -> None:
 def test_the_flags_are_a_matter_of_speed_alone(tmp_path: Path) -> None:
     assert called(tmp_path, b"{}", flags=()) == SILENT
     assert len(spooled(tmp_path)) == 1
+
+
+def to_fifo(*words: str, stdin: bytes = b"{}", cwd: Path) -> tuple[int, bytes, bytes]:
+    argv = [sys.executable, "-I", "-S", hook.__file__, "--fifo", *words]
+    done = subprocess.run(argv, input=stdin, capture_output=True, cwd=cwd, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_payload_for_a_fifo_goes_there_in_frames_and_nowhere_else(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    reading = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    told = b"x" * 5000
+    words = (str(tmp_path / "fifo"), "--home", str(tmp_path / "home"))
+    assert to_fifo(*words, stdin=told, cwd=tmp_path) == SILENT
+    frames = os.read(reading, 1 << 16)
+    os.close(reading)
+    pid, room = int(frames[8:18]), 4096 - hook.HEADER_BYTES
+    head = b"\0trklog\1%010d" % pid
+    first = head + b"000000" + b"000002" + b"%04d" % room + told[:room]
+    assert frames == first + head + b"000001" + b"000002" + b"%04d" % (5000 - room) + told[room:]
+    assert os.listdir(tmp_path) == ["fifo"]
+
+
+def test_a_fifo_that_nobody_reads_is_nobodys_trouble(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    began = time.monotonic()
+    for words in (
+        [str(tmp_path / "fifo")],
+        [str(tmp_path / "none")],
+        [str(tmp_path)],
+        ["/dev/null"],
+        [""],
+        [],
+    ):
+        assert to_fifo(*words, cwd=tmp_path) == SILENT
+    assert time.monotonic() - began < 5
+    assert os.listdir(tmp_path) == ["fifo"]
+
+
+def test_too_much_for_a_fifo_is_left_out_and_its_writer_is_not_cut_off(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    reading = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    told = b"x" * ((16 << 20) + 1)
+    assert to_fifo(str(tmp_path / "fifo"), stdin=told, cwd=tmp_path) == SILENT
+    assert os.read(reading, 1) == b""  # nobody holds it open, and nothing stands in it
+    os.close(reading)
+
+
+def test_the_way_to_a_fifo_loads_no_more_than_the_way_to_the_spool(tmp_path: Path) -> None:
+    argv = [sys.executable, "-I", "-S", "-X", "importtime", hook.__file__, "--fifo", str(tmp_path / "none")]
+    done = subprocess.run(argv, input=b"{}", capture_output=True, timeout=20)
+    loaded = {line.rpartition(b"|")[2].strip() for line in done.stderr.splitlines()}
+    assert b"select" in loaded
+    assert not loaded & {b"json", b"_json", b"re", b"enum", b"typing", b"site", b"signal", b"struct"}

@@ -14,8 +14,10 @@ AGENTS = {"claude_code", "codex"}
 LEAVES = {
     "__init__",
     "__main__",
+    "ask_hook",
     "hook",
     "hooking",
+    "keeper",
     "statusline",
     "demo",
 }  # doors and data: no room rests on them

@@ -231,3 +231,15 @@ def test_a_living_session_is_in_a_state_that_somebody_told_and_not_since_the_fut
     told = {sign.state for sign in signs}
     assert state.state in told or (state.state == "unknown" and all(one.call for one in signs))
     assert state.since_ms is None or state.since_ms <= NOW
+
+
+def test_a_question_that_was_put_to_us_holds_for_as_long_as_it_is_open_whatever_the_registry_says() -> None:
+    ask = Sign("ask", "waiting", NOW - 60_000, "Bash: touch x", waiting_for="permission", where="question q1")
+    found = said(registry("working", 50_000), hook("waiting", 60_000, waiting_for="permission"), ask)
+    assert (found.state, found.waiting_for, found.doing, found.since_ms) == (
+        "waiting",
+        "permission",
+        "Bash: touch x",
+        NOW - 60_000,
+    )
+    assert said(registry("working", 50_000), ask, alive=KILLED).state == "crashed"

@@ -5,11 +5,15 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from tracklog.live.runs import Origin, Started, note_started
+from tracklog.live.states import LiveState
 from tracklog.model.prices import Prices
-from tracklog.pipeline.board import Board, BoardRow
+from tracklog.pipeline.board import Board, BoardRow, Spending, beneath_parents
 from tracklog.pipeline.watch import Watch
+from tracklog.store.home import Home
 
 from .live_home import ONE, TWO, LiveHome
 
@@ -88,3 +92,66 @@ def test_a_subagent_without_a_log_is_pending(home: LiveHome) -> None:
         message={"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]},
     )
     assert rows_of(home)[ONE].pending == []
+
+
+def row(id: str, parent: str | None = None, state: str = "working") -> BoardRow:
+    origin = Origin("0" * 16, "run", "claude", parent, None) if parent else None
+    live = LiveState(state="waiting" if state == "waiting" else "working")
+    return BoardRow(
+        id, "claude", live, None, None, None, None, Spending(), 0, [], None, None, 0, None, started_by=origin
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([("a", None), ("b", None)], "a0 b0"),
+        ([("a", None), ("x", None), ("b", "a")], "a0 b1 x0"),
+        ([("b", "a"), ("x", None), ("a", None)], "a0 b1 x0"),
+        ([("c", "b"), ("x", None), ("d", "a"), ("b", "a"), ("a", None)], "a0 d1 b1 c2 x0"),
+        ([("b", "nobody"), ("a", None)], "b0 a0"),
+        ([("a", "a"), ("b", None)], "a0 b0"),
+        ([("a", "b"), ("b", "a"), ("x", "a")], "b0 a1 x2"),
+    ],
+)
+def test_who_was_started_stands_beneath_who_started_it(
+    given: list[tuple[str, str | None]], expected: str
+) -> None:
+    placed = beneath_parents([row(id, parent) for id, parent in given])
+    assert " ".join(f"{one.id}{one.depth}" for one in placed) == expected
+
+
+def test_a_very_long_line_of_children_is_placed() -> None:
+    rows = [row(str(n), str(n - 1)) for n in range(3000)]
+    assert beneath_parents(rows[::-1])[-1].depth == 2999
+
+
+def test_a_run_joins_its_log_when_that_appears(home: LiveHome) -> None:
+    ours = Home(home.ours)
+    word = Started(
+        run="a" * 16,
+        at="2026-01-01T00:00:00Z",
+        agent="claude",
+        session=ONE,
+        transcript_path=str(home.log()),
+        pid=os.getpid(),
+    )
+    with closing(Watch(home.roots, spool=home.ours / "spool")) as watch:
+        watch.begin()
+        board = Board(watch, PRICES, home=ours)
+
+        def states() -> list[tuple[str, str]]:
+            watch.wait(0.5)
+            return [(one.id, one.state.state) for one in board.rows(time.time_ns() // 1_000_000)]
+
+        assert states() == []
+        note_started(ours, word)
+        assert states() == []  # its process began later than it should have: it is another one
+        note_started(ours, msgspec.structs.replace(word, run="b" * 16, at=_now()))
+        assert states() == [(ONE, "pending")]
+        home.prompt("hi")
+        assert states() == [(ONE, "working")]
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -294,3 +294,48 @@ def test_where_no_registry_is_kept_nobody_can_say_who_has_left(home: LiveHome) -
     with closing(Watch(home.roots)) as watch:
         watch.begin()
         assert watch.sessions["claude", ONE].state.state == "unknown"
+
+
+def test_a_log_that_moves_on_while_it_is_read_is_told_once(
+    home: LiveHome, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read of it and not told yet went with its old place, or the log was told again from its beginning."""
+    monkeypatch.setattr("tracklog.pipeline.watch._AT_ONCE_S", -1.0)  # one line in each round
+    told: list[str] = []
+    texts = [f"line {n}" for n in range(100)]
+    for text in texts:
+        home.prompt(text)
+    at = home.log()
+    for project in ("-q", "-r", "-p", "-q", "-p"):
+        until_n = len(told) + 10
+        while len(told) < until_n:
+            told += [event.data["text"] for event in watch.wait(0.05) if event.event == "prompt_given"]
+        there = home.path / "projects" / project / at.name
+        there.parent.mkdir(exist_ok=True)
+        at = at.rename(there)
+    deadline = time.monotonic() + LIMIT_S
+    while len(told) < len(texts) and time.monotonic() < deadline:
+        told += [event.data["text"] for event in watch.wait(0.05) if event.event == "prompt_given"]
+    home.prompt("the last")
+    told += [
+        event.data["text"] for event in until(watch, named("prompt_given")) if event.event == "prompt_given"
+    ]
+    assert told == [*texts, "the last"]
+
+
+def test_of_many_lines_at_once_so_many_are_told_at_a_time_and_no_log_waits_for_ever(
+    home: LiveHome, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracklog.pipeline.watch._MOST_AT_ONCE", 10)
+    for n in range(100):
+        home.prompt(f"one {n}")
+        home.prompt(f"two {n}", session=TWO)
+    rounds: list[list[str | None]] = []
+    deadline = time.monotonic() + LIMIT_S
+    while sum(map(len, rounds)) < 200 and time.monotonic() < deadline:
+        events = watch.wait(0.05)
+        rounds.append([event.session for event in events if event.event == "prompt_given"])
+    assert sorted(session for told in rounds for session in told if session) == [ONE] * 100 + [TWO] * 100
+    assert max(map(len, rounds)) <= 12  # and one of each log that was not looked at yet
+    half = [session for told in rounds for session in told][:100]
+    assert min(half.count(ONE), half.count(TWO)) >= 30

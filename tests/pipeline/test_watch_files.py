@@ -197,3 +197,14 @@ def test_where_fewer_folders_are_watched_than_there_are_that_is_said(
     files._list()
     files._count_watches()
     assert files.why_without_hints is None
+
+
+def test_who_cannot_wait_at_all_is_told_at_once_what_changed_lately(
+    tmp_path: Path, watched: Callable[..., WatchedFiles]
+) -> None:
+    files, path = watched(Clock()), write(transcript(tmp_path))  # a clock that stands: no look is due
+    files.begin()
+    write(path)
+    assert [(file.path, file.size) for file in files.wait(0.0)] == [(path, 6)]
+    path.unlink()
+    assert [(file.path, file.size) for file in files.wait(0.0)] == [(path, -1)]

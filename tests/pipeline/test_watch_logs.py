@@ -3,8 +3,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from tracklog.pipeline import watch_marks
 from tracklog.pipeline.watch_logs import FollowedLogs
-from tracklog.pipeline.watch_tail import Seen
+from tracklog.pipeline.watch_marks import OF_A_QUIET_ONE
+from tracklog.pipeline.watch_tail import PATIENCE_S, Seen
 from tracklog.sources.found import LogFile, Root
 from tracklog.sources.places import find_one
 
@@ -50,6 +54,7 @@ def told(logs: FollowedLogs, path: Path) -> list[str]:
     """What is told of a log that has changed."""
     file = found(path)
     tail = logs.changed(file) or logs.take_up(file)
+    assert tail is not None
     list(tail.before())
     return [json.loads(step.piece.raw)["uuid"] for step in tail.more() if isinstance(step, Seen)]
 
@@ -88,6 +93,37 @@ def test_a_log_that_moves_from_folder_to_folder_and_back_is_told_once(tmp_path: 
     there.rename(here)
     write(here, "d")
     assert told(logs, here) == ["c", "d"]
+
+
+@pytest.mark.parametrize("way", [("-p",), ("-r", "-s"), ("-r", "-p")])
+def test_a_log_that_went_while_others_were_read_is_not_followed_at_its_old_place(
+    tmp_path: Path, way: tuple[str, ...]
+) -> None:
+    """Whoever had looked at it just before it was moved took it up a second time, where nothing stood any more: when the
+    log came back there, or moved on, it was told from its beginning."""
+    here, there, logs = place(tmp_path), place(tmp_path, "-q"), FollowedLogs()
+    write(here, "a")
+    assert told(logs, here) == ["a"]
+    looked_at = found(here)
+    here.rename(there)
+    write(there, "b")
+    assert told(logs, there) == ["b"]
+    assert logs.changed(looked_at) is None
+    assert logs.take_up(looked_at) is None
+    for project in way:
+        there = there.rename(place(tmp_path, project))
+        write(there, project)
+        assert told(logs, there) == [project]
+
+
+def test_a_log_that_is_put_aside_and_begun_anew_elsewhere_is_told_to_its_end(tmp_path: Path) -> None:
+    here, there, logs = place(tmp_path), place(tmp_path, "-q"), FollowedLogs()
+    write(here, "a")
+    assert told(logs, here) == ["a"]
+    write(here, "b")
+    here.rename(here.with_suffix(".jsonl.1"))
+    write(there, "c")
+    assert told(logs, there) == ["b", "c"]
 
 
 def test_a_log_that_is_rewritten_and_moved_before_anybody_looks_is_told_once(tmp_path: Path) -> None:
@@ -138,6 +174,39 @@ def test_a_quiet_log_is_forgotten_and_taken_up_where_it_was(tmp_path: Path) -> N
     assert logs.told({str(path): found(path)}) == {str(path): path.stat().st_size}
     write(path, "b")
     assert told(logs, path) == ["b"]
+
+
+def test_of_a_log_that_is_quiet_for_a_minute_only_the_last_lines_are_remembered(tmp_path: Path) -> None:
+    clock = Clock()
+    quiet, busy, logs = place(tmp_path), place(tmp_path, "-q"), FollowedLogs(clock=clock)
+    names = [f"line {n}" for n in range(1000)]
+    for path in (quiet, busy):
+        write(path, *names)
+        assert told(logs, path) == names
+    clock.now += 61.0
+    assert told(logs, busy) == []
+    assert not logs.sweep({str(quiet), str(busy)})
+    n_remembered = {path: len(tail._marks._marks) for path, tail in logs._tails.items()}
+    assert n_remembered == {str(quiet): OF_A_QUIET_ONE, str(busy): 1000}
+    write(quiet, "more")
+    assert told(logs, quiet) == ["more"]
+
+
+def test_a_log_of_which_nothing_is_known_again_is_undecided_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_marks, "MOST_REMEMBERED", 100)
+    clock = Clock()
+    path, logs = place(tmp_path), FollowedLogs(clock=clock)
+    write(path, *(f"line {n}" for n in range(300)))
+    told(logs, path)
+    assert logs.undecided() == []
+    path.write_bytes(prompt("a"))
+    assert told(logs, path) == []
+    assert [tail.file.path for tail in logs.undecided()] == [path]
+    clock.now += PATIENCE_S
+    assert told(logs, path) == ["a"]
+    assert logs.undecided() == []
 
 
 def test_of_a_log_that_is_gone_nothing_is_kept(tmp_path: Path) -> None:

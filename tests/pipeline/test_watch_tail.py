@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracklog.pipeline import watch_tail
+from tracklog.pipeline import watch_marks, watch_tail
 from tracklog.pipeline.watch_tail import Replaced, Seen, Tail
 from tracklog.sources.found import LogFile
 from tracklog.sources.places import find_at
@@ -48,6 +48,7 @@ def texts(steps: object) -> list[str]:
         if isinstance(step, Replaced)
         else json.loads(step.piece.raw)["message"]["content"]
         for step in steps
+        if step is not None
     ]
 
 
@@ -194,3 +195,126 @@ def test_a_log_goes_on_at_another_place(tmp_path: Path) -> None:
     tail.move_to(found(there))
     append(there, prompt("b")[20:])
     assert texts(tail.more()) == ["b"]
+
+
+class Clock:
+    """A clock that tests turn."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Tail, Clock]:
+    """A log of 300 lines that was told, of which only the last are remembered."""
+    monkeypatch.setattr(watch_marks, "MOST_REMEMBERED", 100)
+    path, clock = log_with(tmp_path, *map(str, range(300))), Clock()
+    tail = Tail(found(path), told_to=0, clock=clock)
+    assert texts(tail.more()) == [*map(str, range(300))]
+    return path, tail, clock
+
+
+@pytest.mark.parametrize("gone", [2, 120])
+def test_a_long_log_that_is_seen_half_rewritten_is_not_told_again(
+    long_log: tuple[Path, Tail, Clock], gone: int
+) -> None:
+    """A log of many thousand lines was emptied and written anew without one of them; whoever looked in between took it for
+    another one, and told it from its beginning."""
+    path, tail, clock = long_log
+    path.write_bytes(b"")
+    assert texts(tail.more()) == ["replaced: shorter"]
+    clock.now += 1.0
+    anew = b"".join(prompt(str(n)) for n in range(300) if n != gone) + prompt("new")
+    for begin in range(0, len(anew), 7000):
+        append(path, anew[begin : begin + 7000])
+        assert texts(tail.more()) == (["new"] if begin + 7000 >= len(anew) else [])
+    assert not tail.is_undecided
+    append(path, prompt("newer"))
+    assert texts(tail.more()) == ["newer"]
+
+
+def test_a_long_log_that_is_replaced_without_its_first_lines_is_not_told_again(
+    long_log: tuple[Path, Tail, Clock],
+) -> None:
+    path, tail, _ = long_log
+    aside = path.with_name(".aside")
+    aside.write_bytes(b"".join(prompt(str(n)) for n in range(3, 300)) + prompt("new"))
+    aside.replace(path)
+    assert texts(tail.more()) == ["replaced: replaced", "new"]
+
+
+def test_a_long_log_that_was_emptied_and_begun_anew_is_told_after_some_patience(
+    long_log: tuple[Path, Tail, Clock],
+) -> None:
+    path, tail, clock = long_log
+    path.write_bytes(prompt("a"))
+    assert texts(tail.more()) == ["replaced: shorter"]
+    append(path, prompt("b"))
+    assert texts(tail.more()) == []
+    assert tail.is_undecided
+    clock.now += watch_tail.PATIENCE_S
+    assert texts(tail.more()) == ["a", "b"]
+    assert not tail.is_undecided
+    append(path, prompt("c"))
+    assert texts(tail.more()) == ["c"]
+
+
+def test_a_long_log_that_is_cut_very_short_tells_what_comes_behind_the_cut(
+    long_log: tuple[Path, Tail, Clock],
+) -> None:
+    path, tail, clock = long_log
+    os.truncate(path, sum(len(prompt(str(n))) for n in range(30)))
+    assert texts(tail.more()) == ["replaced: shorter"]
+    clock.now += watch_tail.PATIENCE_S
+    assert texts(tail.more()) == []
+    append(path, prompt("new"))
+    assert texts(tail.more()) == ["new"]
+
+
+def test_a_long_log_that_is_put_aside_and_begun_anew_is_told_at_once(
+    long_log: tuple[Path, Tail, Clock],
+) -> None:
+    """The rest of the old one is read when the new one stands in its place: how that begins says nothing of the old one."""
+    path, tail, _ = long_log
+    rest = [*map(str, range(300, 400))]
+    append(path, b"".join(map(prompt, rest)))
+    path.rename(path.with_suffix(".jsonl.1"))
+    path.write_bytes(prompt("0") + prompt("a"))
+    assert texts(tail.more()) == [*rest, "replaced: replaced", "0", "a"]
+
+
+def test_a_log_that_rests_is_neither_lost_nor_told_again(
+    long_log: tuple[Path, Tail, Clock], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_marks, "OF_A_QUIET_ONE", 30)
+    path, tail, _ = long_log
+    tail.rest()
+    append(path, prompt("a"))
+    assert texts(tail.more()) == ["a"]
+    path.write_bytes(b"".join(prompt(str(n)) for n in range(2, 300)) + prompt("a") + prompt("b"))
+    assert texts(tail.more()) == ["replaced: shorter", "b"]
+
+
+@pytest.mark.parametrize("n_before", [40, 70, 130])
+def test_a_log_that_is_begun_anew_grows_long_and_is_rewritten_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_before: int
+) -> None:
+    """Where the remembered lines of the old one began says nothing of the new one."""
+    monkeypatch.setattr(watch_marks, "MOST_REMEMBERED", 100)
+    path, names = log_with(tmp_path, *(f"old {n}" for n in range(n_before))), [f"new {n}" for n in range(230)]
+    tail = Tail(found(path), told_to=0)
+    list(tail.more())
+    path.rename(path.with_suffix(".jsonl.1"))
+    told: list[str] = []
+    for begin in range(0, 230, 10):
+        append(path, b"".join(map(prompt, names[begin : begin + 10])))
+        told += texts(tail.more())
+        aside = path.with_name(".aside")
+        aside.write_bytes(path.read_bytes())
+        if begin % 50 == 0:
+            aside.replace(path)
+            told += texts(tail.more())
+    assert [one for one in told if not one.startswith("replaced")] == names

@@ -175,3 +175,21 @@ def test_a_consumer_that_sleeps_keeps_no_other_waiting(
 def test_a_number_that_was_never_given_is_said(home: LiveHome) -> None:
     with pytest.raises(UserError, match="there is no event 99 yet: the last one of these folders is 0"):
         next(live_events(home.roots, Home(home.ours), after=99))
+
+
+def test_of_what_a_late_one_has_missed_a_part_is_given_at_a_time(
+    home: LiveHome, streams: Callable[..., Stream], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracklog.pipeline.watching._MOST_AT_ONCE", 3)
+    first = streams()
+    texts = [f"prompt {n}" for n in range(10)]
+    for text in texts:
+        home.prompt(text)
+    assert prompts(first, 10) == texts
+    parts: list[list[LiveEvent]] = []
+    with closing(live_events(home.roots, Home(home.ours), after=0)) as late:
+        while sum(event.event == "prompt_given" for part in parts for event in part) < 10:
+            parts.append(next(late))
+    assert max(map(len, parts)) == 3
+    told = [event.data["text"] for part in parts for event in part if event.event == "prompt_given"]
+    assert told == texts

@@ -11,11 +11,9 @@ Rules of this room
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import os
-import secrets
 import stat
 import sys
 import time
@@ -159,7 +157,7 @@ def _refuse_what_may_not_change(target: Path) -> None:
 
 def _written_beside(target: Path, data: bytes, like: Path | None) -> Path:
     """A new file with these bytes in the same folder, with permissions, owner and attributes of another."""
-    aside = target.with_name(f".{target.name}.tracklog-{secrets.token_hex(6)}")
+    aside = target.with_name(f".{target.name}.tracklog-{os.urandom(6).hex()}")
     mode = 0o666 if like is None else 0o600  # a new file is as open as the user's other new files
     try:
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -226,6 +224,8 @@ def _keep_if_it_is_not_ours(aside: Path, target: Path, new: bytes) -> None:
 
 def _swap(one: Path, other: Path) -> bool:
     """Lets two files change places at once; False if it cannot be done here."""
+    import ctypes  # slow to load, and many only read
+
     system = ctypes.CDLL(None, use_errno=True)
     names = os.fsencode(one), os.fsencode(other)
     try:

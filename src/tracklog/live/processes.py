@@ -18,12 +18,10 @@ from typing import NamedTuple
 
 import psutil
 
+from tracklog.live.process_start import start_ticks
 from tracklog.live.states import Alive
 
 NEAR_MS = 2_000  # two clocks that tell of one start may differ by so much
-_START_TICKS = (
-    19  # of the fields of /proc/<pid>/stat behind the name, which may hold anything (proc(5), field 22)
-)
 _ENDED = (b"Z", b"X")  # states of a process that nobody has taken leave of yet (proc(5), field 3)
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,20}")
 _ROLLOUT = re.compile(r"rollout-.*\.jsonl")
@@ -142,18 +140,9 @@ def _reused(pid: int) -> Alive:
 def _started_as(process: psutil.Process, noted: str) -> bool | None:
     """Whether the start time is the noted one; None if we cannot tell."""
     if _PLAIN_NUMBER.fullmatch(noted):
-        ticks = _start_ticks(process.pid)
+        ticks = start_ticks(process.pid)
         return None if ticks is None else ticks == int(noted)
     return _is_near(_started_ms(process), noted)
-
-
-def _start_ticks(pid: int) -> int | None:
-    """When a process started, in ticks since the machine did, as clients note it on Linux."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_bytes()
-        return int(told.rpartition(b")")[2].split()[_START_TICKS])
-    except (OSError, ValueError, IndexError):
-        return None
 
 
 def _is_near(started_ms: int, noted: str) -> bool | None:

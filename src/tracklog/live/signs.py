@@ -3,6 +3,7 @@
 Rules of this room
   1. A sign is what one source says of one session at its newest; a source has at most one.
   2. Hooks and log lines tell that something happened at a moment. The registry tells what holds until it says otherwise.
+     A question that was put to tracklog itself holds as long as it is open.
   3. `where` is for people and scripts: it names the hook, the file or the line, never a path of the machine.
 """
 
@@ -13,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from tracklog.model.telling import told
 
-Source = Literal["hook", "registry", "log", "process"]
+Source = Literal["hook", "registry", "log", "process", "ask"]
 Doing = Literal["working", "waiting", "idle", "ended"]
 WaitingFor = Literal["permission", "answer", "plan"]
 

@@ -33,7 +33,7 @@ State = Literal["working", "waiting", "idle", "ended", "crashed", "pending", "lo
 TOGETHER_MS = 300  # signs of one fact from several sources lie so close together
 SETTLES_MS = 2_000  # so long may the registry's file lag behind a hook or a line
 SILENT_MS = 600_000  # so long does a state stand of which nobody can say whether its process lives
-_STRENGTH = {"hook": 3, "registry": 2, "log": 1, "process": 0}
+_STRENGTH = {"ask": 4, "hook": 3, "registry": 2, "log": 1, "process": 0}
 _BACKGROUND = "something runs in the background"
 
 
@@ -64,7 +64,8 @@ def state_of(signs: Sequence[Sign], alive: Alive, *, now_ms: int) -> LiveState:
     """The state that all signs of a session add up to."""
     past = [sign._replace(at_ms=min(sign.at_ms, now_ms)) for sign in signs]  # no clock is ahead of ours
     happened = _last_happening(past)
-    winner = _decided(_newest(sign for sign in past if sign.source == "registry"), happened, now_ms)
+    asked = _newest(sign for sign in past if sign.source == "ask")  # it is there only while it is open
+    winner = asked or _decided(_newest(sign for sign in past if sign.source == "registry"), happened, now_ms)
     if winner is None:
         state: State = "ended" if alive.life == "gone" else "unknown"
         return LiveState(state=state, since_ms=alive.at_ms, evidence=_evidence([], alive), pid=alive.pid)
@@ -90,7 +91,7 @@ def pending(asked_ms: int, parent: LiveState, where: str) -> LiveState:
 
 def _last_happening(signs: list[Sign]) -> Sign | None:
     """The newest of hooks, lines and processes, without what was outrun by another."""
-    happened = [sign for sign in signs if sign.source != "registry"]
+    happened = [sign for sign in signs if sign.source not in ("registry", "ask")]
     over = {call for sign in happened for call in sign.over}
     current = [one for one in happened if one.call not in over]
     waits = [one for one in current if one.state == "waiting"]

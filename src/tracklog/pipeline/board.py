@@ -6,15 +6,18 @@ Rules of this room
   2. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log has grown, and
      not more often than it takes.
   3. Of a session that has said nothing for a day nothing is shown, unless its process lives.
+  4. A session that was started by a run and has no log yet is pending; if its process is gone by then, it is lost.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC
 from typing import NamedTuple
 
+from tracklog.live.runs import Origin, Run, Runs, runs
 from tracklog.live.states import LiveState, pending
 from tracklog.model.ids import MAIN
 from tracklog.model.ledger import Ledger, Sight
@@ -27,6 +30,8 @@ from tracklog.pipeline.watch import Watch
 from tracklog.pipeline.watch_names import Name
 from tracklog.pipeline.watch_session import Told, WatchedSession
 from tracklog.sources.found import Agent
+from tracklog.sources.homes import codex_homes
+from tracklog.store.home import Home
 
 USUAL_WINDOW, LONG_WINDOW = (
     200_000,
@@ -35,7 +40,16 @@ USUAL_WINDOW, LONG_WINDOW = (
 _SHOWN_MS = 24 * 3600 * 1000
 _LEAST_S = 1.0  # between two countings of one session
 _SHARE = 20  # a counting takes at most one part in so many of the time
-_RANKS = {"waiting": 0, "working": 1, "pending": 1, "idle": 2, "crashed": 3, "unknown": 4, "ended": 5}
+_RANKS = {
+    "waiting": 0,
+    "working": 1,
+    "pending": 1,
+    "idle": 2,
+    "crashed": 3,
+    "lost": 3,
+    "unknown": 4,
+    "ended": 5,
+}
 
 
 class Spending(NamedTuple):
@@ -80,27 +94,79 @@ class BoardRow(NamedTuple):
     last_prompt: str | None
     last_ms: int
     path: str | None
+    started_by: Origin | None = None  # by a run, if so
+    depth: int = 0  # so far beneath the one that started it
 
 
 class Board:
     """The rows of a watch, with what they have cost."""
 
-    def __init__(self, watch: Watch, prices: Prices, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        watch: Watch,
+        prices: Prices,
+        *,
+        home: Home | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`home` has the register of runs."""
         self._watch = watch
         self._prices = prices
+        self._home = home
         self._clock = clock
         self._spent: dict[Name, Spending] = {}
         self._related: dict[Name, list[SessionFiles]] = {}
+        self._past_runs: set[str] = set()  # that were lost a day ago: nobody looks for their processes again
         self._counted: dict[Name, tuple[int, float]] = {}  # of how many bytes, and when to count again
 
     def rows(self, now_ms: int) -> list[BoardRow]:
         """All sessions that somebody may want to see, who needs you first."""
+        known = runs(self._home) if self._home is not None else Runs()
         shown = [
-            self._row(name, session, now_ms)
+            self._row(name, session, now_ms)._replace(started_by=known.origin_of(*name))
             for name, session in self._watch.sessions.items()
             if _is_shown(session, now_ms)
         ]
-        return sorted(shown, key=_rank)
+        without_log = {row.id: row for run in known.open() if (row := self._run_row(run, known, now_ms))}
+        return sorted([*shown, *without_log.values()], key=_rank)
+
+    def _run_row(self, run: Run, known: Runs, now_ms: int) -> BoardRow | None:
+        """A session that was asked for and has no log yet; None if it has one, or is not ours to show."""
+        if run.id in self._past_runs or self._has_log(run, now_ms) or not self._is_ours(run):
+            return None
+        began_ms, begun, state = max(run.began_ms, 0), run.started, _state_of_run(run, now_ms)
+        if state.state == "lost" and now_ms - began_ms >= _SHOWN_MS:
+            self._past_runs.add(run.id)
+            return None
+        return BoardRow(
+            id=run.session or run.id,
+            agent=run.agent,
+            state=state,
+            project=last_part(begun.cwd) if begun.cwd else None,
+            cwd=begun.cwd,
+            title=begun.name,
+            model=None,
+            spending=Spending(),
+            subagents=0,
+            pending=[],
+            last_words=None,
+            last_prompt=None,
+            last_ms=began_ms,
+            path=run.transcript_path,
+            started_by=known.origin(run),
+        )
+
+    def _has_log(self, run: Run, now_ms: int) -> bool:
+        """Whether its session has a row of its own, or a log that is too old for one."""
+        session = self._watch.sessions.get((run.agent, run.session or ""))
+        is_known = session is not None and (bool(session.paths) or _is_shown(session, now_ms))
+        return is_known or (run.transcript_path is not None and self._watch.has_seen(run.transcript_path))
+
+    def _is_ours(self, run: Run) -> bool:
+        """Whether its log will stand below our roots. Codex names it late: until then its home must be one of them."""
+        if run.transcript_path is not None:
+            return self._watch.would_hold(run.agent, run.transcript_path)
+        return run.agent == "codex" and self._watch.watches_home("codex", codex_homes(os.environ))
 
     def _row(self, name: Name, session: WatchedSession, now_ms: int) -> BoardRow:
         told = session.told
@@ -137,6 +203,51 @@ class Board:
             took_s = self._clock() - now
             self._counted[name] = size, now + max(_LEAST_S, took_s * _SHARE)
         return self._spent.get(name, Spending())
+
+
+def beneath_parents(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """The rows with each one that another one started right beneath that. A family stands where its first member stood."""
+    by_name = {(row.agent, row.id): row for row in rows}
+    children: dict[Name, list[Name]] = {}
+    for name, row in by_name.items():
+        if (above := _parent_in(row, by_name)) is not None:
+            children.setdefault(above, []).append(name)
+    placed: dict[Name, BoardRow] = {}
+    for name in by_name:
+        stack = [(_eldest(name, by_name), 0)] if name not in placed else []
+        while stack:
+            one, depth = stack.pop()
+            if one not in placed:
+                placed[one] = by_name[one]._replace(depth=depth)
+                stack += [(child, depth + 1) for child in reversed(children.get(one, []))]
+    return list(placed.values())
+
+
+def _eldest(name: Name, rows: Mapping[Name, BoardRow]) -> Name:
+    """The one on the board that started all of this; where each is said to have started the other, any of them."""
+    seen = {name}
+    while (above := _parent_in(rows[name], rows)) is not None and above not in seen:
+        seen.add(above)
+        name = above
+    return name
+
+
+def _parent_in(row: BoardRow, rows: Mapping[Name, BoardRow]) -> Name | None:
+    origin = row.started_by
+    above = (origin.agent or "", origin.session or "") if origin is not None else None
+    return above if above in rows and above != (row.agent, row.id) else None
+
+
+def _state_of_run(run: Run, now_ms: int) -> LiveState:
+    is_lost = run.state(now_ms) == "lost"
+    alive, begun = run.alive(), run.started
+    return LiveState(
+        state="lost" if is_lost else "pending",
+        doing=f"{begun.how}: {begun.name or 'no log yet'}",
+        since_ms=max(run.began_ms, 0),
+        evidence=[f"run {run.id}", alive.why],
+        pid=alive.pid,
+    )
 
 
 def _counted_in(own: SessionFiles, related: Sequence[SessionFiles], told: Told, prices: Prices) -> Spending:

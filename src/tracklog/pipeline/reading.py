@@ -49,26 +49,31 @@ _SESSION_OF: dict[str, Callable[[Record], str | None]] = {
 
 
 @cache
-def _readers() -> dict[tuple[str, FileKind], Reader]:
-    return {
-        ("claude", FileKind.TRANSCRIPT): claude_code.READER,
-        ("claude", FileKind.SUBAGENT): claude_code.READER,
-        ("claude", FileKind.OTHER): claude_code.READER,
-        ("claude", FileKind.DOCUMENT): claude_code.READER,
-        ("claude", FileKind.JOURNAL): claude_code.JOURNAL_READER,
-        ("claude", FileKind.META): claude_code.META_READER,
-        ("claude", FileKind.REGISTRY): claude_code.REGISTRY_READER,
-        ("claude", FileKind.HISTORY): claude_code.HISTORY_READER,
-        ("claude", FileKind.WORKFLOW): claude_code.WORKFLOW_READER,
-        ("claude", FileKind.TITLE): claude_code.TITLE_READER,
-        ("claude", FileKind.PROJECT_INDEX): claude_code.PROJECT_INDEX_READER,
-        ("codex", FileKind.TRANSCRIPT): codex.READER,
-        ("codex", FileKind.OTHER): codex.READER,
-        ("codex", FileKind.DOCUMENT): codex.DOCUMENT_READER,
-        ("codex", FileKind.HISTORY): codex.HISTORY_READER,
-        ("codex", FileKind.SESSION_INDEX): codex.SESSION_INDEX_READER,
-        ("", FileKind.SPOOL): spool.READER,
-    }
+def readers_of(agent: str) -> dict[FileKind, Reader]:
+    """The readers of one agent: those of the other are not loaded for it."""
+    if agent == "claude":
+        return {
+            FileKind.TRANSCRIPT: claude_code.READER,
+            FileKind.SUBAGENT: claude_code.READER,
+            FileKind.OTHER: claude_code.READER,
+            FileKind.DOCUMENT: claude_code.READER,
+            FileKind.JOURNAL: claude_code.JOURNAL_READER,
+            FileKind.META: claude_code.META_READER,
+            FileKind.REGISTRY: claude_code.REGISTRY_READER,
+            FileKind.HISTORY: claude_code.HISTORY_READER,
+            FileKind.WORKFLOW: claude_code.WORKFLOW_READER,
+            FileKind.TITLE: claude_code.TITLE_READER,
+            FileKind.PROJECT_INDEX: claude_code.PROJECT_INDEX_READER,
+        }
+    if agent == "codex":
+        return {
+            FileKind.TRANSCRIPT: codex.READER,
+            FileKind.OTHER: codex.READER,
+            FileKind.DOCUMENT: codex.DOCUMENT_READER,
+            FileKind.HISTORY: codex.HISTORY_READER,
+            FileKind.SESSION_INDEX: codex.SESSION_INDEX_READER,
+        }
+    return {FileKind.SPOOL: spool.READER}
 
 
 def lines_of(file: LogFile, source: Iterable[bytes] | None = None) -> Iterator[Line]:
@@ -91,7 +96,7 @@ def _is_many(raw: bytes) -> bool:
 def reader_for(file: LogFile) -> Reader:
     """The reader for a file whose agent is known; lines of strangers are all unknown."""
     fallback = WRECKAGE if file.kind is FileKind.OTHER else STRANGER
-    return _readers().get((file.agent or "", file.kind), fallback)
+    return readers_of(file.agent or "").get(file.kind, fallback)
 
 
 def pieces_of(file: LogFile) -> Iterator[Piece]:

@@ -21,7 +21,6 @@ from tracklog.model.events import Event, HistoryInherited, HistoryRolledBack, Pl
 from tracklog.model.fold import FileFold
 from tracklog.model.ids import MAIN, NodeId, SessionId
 from tracklog.model.session import Session
-from tracklog.model.translate import claude_code, codex
 from tracklog.pipeline.collecting import no_collecting
 from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.families import family
@@ -114,9 +113,13 @@ def events_of(file: LogFile) -> Iterator[list[Event]]:
 
 def translator_of(file: LogFile) -> Translator:
     """The translator for the agent that wrote a log."""
-    return (
-        claude_code.Translator(str(file.path)) if file.agent == "claude" else codex.Translator(str(file.path))
-    )
+    if file.agent == "claude":  # each is slow to load, and seldom both are needed
+        from tracklog.model.translate import claude_code
+
+        return claude_code.Translator(str(file.path))
+    from tracklog.model.translate import codex
+
+    return codex.Translator(str(file.path))
 
 
 def told_by(file: LogFile, on_bytes: OnBytes | None = None) -> Told:

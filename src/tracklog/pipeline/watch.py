@@ -23,6 +23,7 @@ from typing import Any
 
 from tracklog.errors import UserError
 from tracklog.live.announcing import Announcements
+from tracklog.live.asks import open_asks
 from tracklog.live.journal import LiveEvent
 from tracklog.live.processes import codex_of, is_running, running_codex
 from tracklog.live.registry import Registered, Roll, better
@@ -38,7 +39,7 @@ from tracklog.pipeline.watch_files import WatchedFiles
 from tracklog.pipeline.watch_logs import FollowedLogs
 from tracklog.pipeline.watch_names import LogNames, Name
 from tracklog.pipeline.watch_session import NOBODY_KNOWS, WatchedSession
-from tracklog.pipeline.watch_tail import Replaced, Seen
+from tracklog.pipeline.watch_tail import Replaced, Seen, Tail
 from tracklog.pipeline.watch_timers import Timers
 from tracklog.pipeline.watch_words import told_of
 from tracklog.records.claude_code.hooks import HookInput
@@ -47,6 +48,7 @@ from tracklog.records.spool import Spooled, TurnNotice
 from tracklog.sources.found import FileKind, LogFile, Root
 from tracklog.sources.places import resolve_session
 from tracklog.sources.spool import SpoolTail, lines_seen
+from tracklog.store.home import Home
 
 _FOLLOWED = MAIN_KINDS | {FileKind.SUBAGENT}
 _RECENT_S = 24 * 3600  # logs that changed since then are looked at when watching begins,
@@ -59,7 +61,8 @@ _PAST_MS = 24 * 3600 * 1000
 _MOST_PAST = 2_000
 _SOON_S = 0.2
 _WINDOW = re.compile(rb'"model_context_window":(\d{4,9})')  # how Codex says it, in many of its lines
-_AT_ONCE_S = 0.05  # so long is read in one log before another one has its turn
+_AT_ONCE_S = 0.05  # so long is read in one log before another one has its turn,
+_MOST_AT_ONCE = 500  # and so many events are held before they are told
 _FIRST_LINES = 50  # one of which says in which folder a session works
 _LAST_MS = 253_402_300_799_999  # the end of the year 9999
 
@@ -81,6 +84,8 @@ class Watch:
         self._now_ms = now_ms or (lambda: time.time_ns() // 1_000_000)
         self._files = WatchedFiles(roots, beside=[spool] if spool is not None else [])
         self._spool = SpoolTail(spool) if spool is not None else None
+        self._home = Home(spool.parent) if spool is not None else None
+        self._asked: set[Name] = set()  # who had a question open at the last look
         self._rolls = [
             Roll(root.path) for root in roots if root.agent == "claude" and root.part in (None, "sessions")
         ]
@@ -90,8 +95,8 @@ class Watch:
         self._names = LogNames(self._files.known)
         self._logs: dict[Name, set[str]] = {}  # the paths of each session's logs
         self._unread: dict[
-            str, Iterator[Seen | Replaced]
-        ] = {}  # logs that were not read to their end in a round
+            Tail, Iterator[Seen | Replaced | None]
+        ] = {}  # logs that were not read to their end in a round, wherever they stand by now
         self._announcements = Announcements()
         self._announced: dict[str, Name] = {}
         self._looked_at_codex = 0.0
@@ -196,6 +201,18 @@ class Watch:
             self._settle(self.sessions)
         return self._names.of(files[0])[0]
 
+    def would_hold(self, agent: str, path: str) -> bool:
+        """Whether a log of this agent at this path stands below our roots. The path is compared, and never opened."""
+        return any(root.agent in (None, agent) and path.startswith(f"{root.path}/") for root in self._roots)
+
+    def has_seen(self, path: str) -> bool:
+        """Whether there is a log at this path, be it watched or too old for that."""
+        return path in self._files.known
+
+    def watches_home(self, agent: str, homes: Sequence[Path]) -> bool:
+        """Whether one of these homes of an agent is watched whole."""
+        return any(root.agent in (None, agent) and root.path in homes for root in self._roots)
+
     def logs_of(self, session: WatchedSession) -> list[LogFile]:
         """The logs of all threads of a session, as they were last seen."""
         paths = self._logs.get((session.agent, session.id), ())
@@ -221,8 +238,8 @@ class Watch:
     def wait(self, timeout_s: float = 0.2) -> list[LiveEvent]:
         """What came since the last question, at the latest when the time is over. Numbers are for who keeps them."""
         changed = {str(file.path): file for file in self._files.wait(0.0 if self._unread else timeout_s)}
-        unread = {path: file for path in self._unread if (file := self._files.known.get(path)) is not None}
-        self._unread = {path: steps for path, steps in self._unread.items() if path in unread}
+        asked_again = (*self._unread, *self._followed.undecided())
+        unread = {str(tail.file.path): tail.file for tail in asked_again}
         self.n_changes += len(changed)
         for file in (unread | changed).values():
             self._see(file)
@@ -252,18 +269,21 @@ class Watch:
 
     def _see_log(self, file: LogFile) -> None:
         path = str(file.path)
+        known = self._followed.changed(file)
+        if known in self._unread and len(self._events) >= _MOST_AT_ONCE:
+            return  # it is the first in the next round
+        tail = known or self._followed.take_up(file)
+        if tail is None:
+            return
         name, thread = self._names.of(file)
         session = self._session(name)
         self._logs.setdefault(name, set()).add(path)
         is_new = session.begin_thread(thread, path)
         if name[0] == "codex" and (is_new or session.alive.life == "gone"):
             self._codex_look_s = _SOON_S  # somebody writes whom we do not know
-        tail = self._followed.changed(file)
-        if tail is None:
-            tail = self._followed.take_up(file)
-            for seen in tail.before():
-                self._take(session, thread, seen)
-        steps = self._unread.pop(path, None) or tail.more()
+        for seen in tail.before():
+            self._take(session, thread, seen)
+        steps = self._unread.pop(tail, None) or tail.more()
         if is_new and self._is_news(file):
             first = list(islice(steps, _FIRST_LINES))
             self._note_folder(session, first)
@@ -274,13 +294,14 @@ class Watch:
         for step in steps:
             if isinstance(step, Replaced):
                 self._tell("log_replaced", session, thread=thread, path=path, data={"why": step.why})
-            else:
+            elif step is not None:
                 self._see_line(session, thread, step, path)
-            if not self._is_beginning and time.monotonic() > until:
-                self._unread[path] = steps  # the others want their turn
+            is_enough = time.monotonic() > until or len(self._events) >= _MOST_AT_ONCE
+            if is_enough and not self._is_beginning:
+                self._unread[tail] = steps  # the others want their turn, and who follows wants what there is
                 break
 
-    def _note_folder(self, session: WatchedSession, steps: Sequence[Seen | Replaced]) -> None:
+    def _note_folder(self, session: WatchedSession, steps: Sequence[Seen | Replaced | None]) -> None:
         """In which folder a new session works, before anything is told of it."""
         events = (event for step in steps if isinstance(step, Seen) for event in step.events)
         cwds = (event.cwd for event in events if isinstance(event, SessionDescribed) and event.cwd)
@@ -363,12 +384,23 @@ class Watch:
         if name in self._logs or name in self.sessions:
             return True
         path = told.transcript_path if isinstance(told, HookInput) else None
-        return path is not None and any(
-            root.agent in (None, name[0]) and path.startswith(f"{root.path}/") for root in self._roots
-        )
+        return path is not None and self.would_hold(name[0], path)
+
+    def _see_asks(self) -> None:
+        """The permissions that sessions wait for here: they were asked by our own hook, which waits with them."""
+        if self._home is None:
+            return
+        asked = {("claude", ask.session): ask.sign for ask in reversed(open_asks(self._home))}
+        for name in self._asked | asked.keys():
+            session = self.sessions.get(name)
+            if session is not None and session.asked != asked.get(name):
+                session.asked = asked.get(name)
+                self._timers.tell(name)
+        self._asked = set(asked)
 
     def _see_processes(self) -> None:
         now = time.monotonic()
+        self._see_asks()
         self._miss_ended()
         if now - self._looked_at_registry >= _REGISTRY_S:
             self._looked_at_registry = now
@@ -405,7 +437,12 @@ class Watch:
 
     def _see_unregistered(self, registered: Mapping[str, Registered]) -> None:
         """Where a home has a registry, a session that it does not name has left, unless its log is still being written."""
+        if not any(roll.is_kept for roll in self._rolls):
+            return
         for name, session in self.sessions.items():
+            alive = session.alive
+            if alive.has_left and alive.at_ms == session.told.last_ms:
+                continue  # it has left, and nothing came since
             if name[0] != "claude" or name[1] in registered or not self._has_registry(session):
                 continue
             silent_ms = self._now_ms() - session.told.last_ms

@@ -91,12 +91,15 @@ class WatchedFiles:
         return list(self.known.values())
 
     def wait(self, timeout_s: float = _TICK_S) -> list[LogFile]:
-        """The logs that changed or came, at the latest when the time is over; also those that are gone, of size -1."""
+        """The logs that changed or came, at the latest when the time is over; also those that are gone, of size -1.
+
+        Hints take their time: who cannot wait at all hears none, and what changed lately is looked at instead.
+        """
         heard = self._hints.wait(timeout_s)
         self.beside_is_due = any(map(self._is_beside, heard))
         changed = {str(file.path): file for path in heard for file in self._changed_at(path)}
         changed |= {str(file.path): file for file in self._in_new_tops()}
-        changed |= {str(file.path): file for file in self._due()}
+        changed |= {str(file.path): file for file in self._due(is_waiting=timeout_s > 0)}
         now = self._clock()
         self._lately.update((path, now) for path in changed)
         return list(changed.values())
@@ -105,13 +108,13 @@ class WatchedFiles:
         """Lets the system forget us."""
         self._hints.close()
 
-    def _due(self) -> Iterator[LogFile]:
+    def _due(self, *, is_waiting: bool) -> Iterator[LogFile]:
         pace = WITHOUT_HINTS if self._hints.problem else WITH_HINTS
         share = _SHARE_WITHOUT if self._hints.problem else _SHARE_WITH_HINTS
         if self._is_time("everything", pace.everything):
             self._count_watches()
             yield from self._changed_among(list(self.known))
-        elif self._is_time("lately", pace.lately):
+        elif self._is_time("lately", pace.lately if is_waiting else 0.0):
             self.beside_is_due = True
             self._forget_quiet_ones()
             yield from self._changed_among(list(self._lately))

@@ -3,8 +3,11 @@
 Rules of this room
   1. A line is known by a hash of its bytes. As long as a log only grows, nothing is compared.
   2. When a log is read again, a line is new if it was not there before.
-  3. Memory is bounded: of a very long log only the last lines are remembered. What stands before them, or was never
-     looked at, is old if the log begins as it did.
+  3. Memory is bounded: of a very long log only the last lines are remembered, of a quiet one fewer. What stands before
+     them, or was never looked at, is old. Where they begin is told by a run of them, wherever it stands by now; or, where
+     the log begins as it did, by the place where they began. Where that is not known for sure, a later place will do.
+  4. Until either is found the marks are lost, and nothing is new: a log that is being rewritten is seen half written. Whoever
+     reads it says when it has waited long enough (`give_up`): then it is another log, or one that was cut very short.
 """
 
 from __future__ import annotations
@@ -17,37 +20,53 @@ from tracklog.sources.found import LogFile
 from tracklog.sources.lines import Line
 
 MOST_REMEMBERED = 4_000  # lines of one log, at least half of it: twenty times what clients rewrite at its end
+OF_A_QUIET_ONE = 256
 CAUGHT_UP = 1_000  # new lines, one behind the other, and a log that was read again only grows again
-_HEAD = 4096
+_RUN = 16  # different lines, one behind the other: more than the notes that Claude Code repeats word by word
+_HEAD, _SHORT_HEAD = 4096, 512
 
 
 class LineMarks:
     """Remembers the lines of one log; `unread` is how many bytes at its beginning were never looked at."""
 
     def __init__(self, file: LogFile, unread: int = 0) -> None:
-        self.file = file
         self._unread = unread
         self._head = _head_of(file, unread)
         self._marks = array("q")
-        self._middle = unread  # where the younger half of the remembered lines begins
+        self._middle: int | None = (
+            None  # where the younger half of the remembered lines begins, if that is known
+        )
         self._before: array[int] | None = None  # sorted; the lines that were there when it was begun again
         self._n_new = 0  # since then, since the last old one
+        self._lost: _Lost | None = None
+        self._old_to = 0  # of a log that was cut very short: so much of it is old
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a log is read again, and nothing was found yet of what is remembered."""
+        return self._lost is not None
+
+    @property
+    def begins_alike(self) -> bool:
+        """Whether a log that is read again begins as it did, as far as it was read."""
+        return self._lost is None or self._lost.begins_with(self._head)
 
     def remember(self, line: Line) -> None:
         """Notes that a line came."""
+        self._note_head(line)
         self._marks.append(hash(line.raw))
         end = line.offset + line.length + 1
         if len(self._marks) == MOST_REMEMBERED // 2:
             self._middle = end
         elif len(self._marks) >= MOST_REMEMBERED:
             del self._marks[: MOST_REMEMBERED // 2]
-            self._unread, self._middle = self._middle, end
-            self._head = _head_of(self.file, self._unread)
+            self._unread, self._middle = end if self._middle is None else self._middle, end
 
     def is_new(self, line: Line) -> bool:
         """Whether a line did not come before; it is noted that it came now."""
         if self._before is not None:
-            if line.offset < self._unread or self._was_there(line):
+            if self._is_old(line):
+                self._note_head(line)
                 self._n_new = 0
                 return False
             self._n_new += 1
@@ -57,18 +76,77 @@ class LineMarks:
         return True
 
     def begin_again(self, size: int) -> None:
-        """From here on the log is read from its beginning, and is so long by now."""
+        """From here on the log is read from its beginning; so much of what stands there may be old."""
+        head = self._head[: self._unread] if self._lost is None else self._lost.head
+        self._lost = _Lost(head, size) if self._unread else None
         self._before, self._n_new = array("q", sorted(self._marks)), 0
-        head = _head_of(self.file, self._unread)
-        most = size if head == self._head[: len(head)] else 0
-        self._unread, self._middle = min(self._unread, most), min(self._middle, most)
-        self._head = head[: self._unread]
+        self._head, self._old_to, self._middle = b"", 0, None
+
+    def give_up(self) -> None:
+        """Nothing of what is remembered will be found. The log is to be read from its beginning once more."""
+        assert self._lost is not None
+        self._old_to = self._lost.size if self._lost.begins_with(self._head[: self._lost.size]) else 0
+        self._unread = min(self._unread, self._old_to)
+        self._lost, self._head = None, b""
+
+    def shrink(self, end: int) -> None:
+        """Forgets all but the last lines of a log that was read up to `end`, and is quiet."""
+        self._head = self._head[:_SHORT_HEAD]
+        if len(self._marks) <= OF_A_QUIET_ONE or self.is_lost:
+            return
+        self._marks = self._marks[-OF_A_QUIET_ONE:]
+        self._unread, self._middle = end, None
+        if self._before is not None:
+            self._before = array("q", sorted(self._marks))
+
+    def _is_old(self, line: Line) -> bool:
+        was_there = self._was_there(line)
+        if self._lost is not None and not self._is_found_at(line, was_there=was_there):
+            return True
+        return was_there or line.offset < self._old_to
+
+    def _is_found_at(self, line: Line, *, was_there: bool) -> bool:
+        """Whether it is known with this line where the remembered ones begin."""
+        assert self._lost is not None
+        if line.offset >= self._unread and self.begins_alike:
+            self._lost = None
+        elif (begins := self._lost.run(line, was_there=was_there)) is not None:
+            self._unread, self._lost = begins, None
+        return self._lost is None
 
     def _was_there(self, line: Line) -> bool:
         assert self._before is not None
         mark = hash(line.raw)
         at = bisect_left(self._before, mark)
         return at < len(self._before) and self._before[at] == mark
+
+    def _note_head(self, line: Line) -> None:
+        if line.offset == len(self._head) < _HEAD:
+            self._head = b"".join((self._head, line.raw[:_HEAD], b"\n"))[:_HEAD]
+
+
+class _Lost:
+    """A log that is read again, in which nothing that is remembered was found yet."""
+
+    def __init__(self, head: bytes, size: int) -> None:
+        self.head = head  # of what is not remembered
+        self.size = size
+        self._run: set[int] = set()
+        self._run_at = 0
+
+    def begins_with(self, head: bytes) -> bool:
+        n = min(len(head), len(self.head))
+        return head[:n] == self.head[:n]
+
+    def run(self, line: Line, *, was_there: bool) -> int | None:
+        """Where the run began that is long enough with this line."""
+        if not was_there:
+            self._run.clear()
+            return None
+        if not self._run:
+            self._run_at = line.offset
+        self._run.add(hash(line.raw))
+        return self._run_at if len(self._run) >= _RUN else None
 
 
 def _head_of(file: LogFile, most: int) -> bytes:

@@ -76,6 +76,7 @@ class WatchedSession:
     told: Told = field(default_factory=Told)
     hooks: HookSigns = field(default_factory=HookSigns)
     registered: Sign | None = None
+    asked: Sign | None = None  # a permission, of tracklog itself
     alive: Alive = NOBODY_KNOWS
     state: LiveState = UNKNOWN
     threads: dict[str, LogSigns] = field(default_factory=dict)
@@ -98,7 +99,7 @@ class WatchedSession:
     def signs(self, now_ms: int) -> list[Sign]:
         """All signs of what it does now."""
         log = self.threads.get(MAIN)
-        found = (self.hooks.sign, self.registered, log.sign(now_ms) if log else None)
+        found = (self.hooks.sign, self.registered, log.sign(now_ms) if log else None, self.asked)
         return [sign for sign in found if sign is not None]
 
     def settle(self, now_ms: int) -> LiveState:

@@ -5,13 +5,16 @@ Rules of this room
   2. A line comes when it is ended; half a line waits.
   3. A log that was cut, rewritten or replaced is read from its beginning, and only lines that were not there before
      come out; that it was is said. Of one that was put aside under another name in its folder, the rest comes first.
-  4. Nothing is held open: five thousand logs take no file handle.
+  4. A very long log is rewritten bit by bit: as long as nothing was found in it that is remembered, it may be half written.
+     After some patience it is another log.
+  5. Nothing is held open: five thousand logs take no file handle.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +29,7 @@ from tracklog.sources.found import LogFile
 from tracklog.sources.lines import Cutter, Line
 
 READ_BEFORE = 512 << 10  # bytes of what stood there before: the last turns
+PATIENCE_S = 2.0  # with a log in which nothing is found that is remembered
 _AT_ONCE = 256 << 10
 
 
@@ -45,9 +49,13 @@ class Replaced(NamedTuple):
 class Tail:
     """One log. `before` gives what its end told when it was first looked at, `more` what came since."""
 
-    def __init__(self, file: LogFile, *, told_to: int | None = None) -> None:
+    def __init__(
+        self, file: LogFile, *, told_to: int | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         """`told_to` is how many of its bytes are no news; None: all that stand there now."""
         self.file = file
+        self._stood_in = file.path.parent
+        self._clock = clock
         self._began_at = file.size if told_to is None else min(told_to, file.size)
         start, n_lines = _start_of_the_end(file, self._began_at)
         self._follower = Follower(file.path, start, limit=_AT_ONCE)
@@ -56,6 +64,13 @@ class Tail:
         self._translator = translator_of(file)
         self._marks = LineMarks(file, start)
         self._old_from = 0  # of a log that is read again: from where on its old lines tell how things stand
+        self._began_again_at = 0.0
+        self._is_put_aside = False  # what stood here before stands beside it
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it is to be asked again soon, though nothing changes."""
+        return self._marks.is_lost
 
     @property
     def offset(self) -> int:
@@ -64,7 +79,7 @@ class Tail:
 
     def move_to(self, file: LogFile) -> None:
         """The log stands at another place now."""
-        self.file = self._marks.file = file
+        self._stood_in, self.file = self.file.path.parent, file
         self._follower.path = file.path
 
     def told_of(self, file: LogFile) -> int | None:
@@ -73,8 +88,12 @@ class Tail:
         ours = (left for left in known if left and left.identity == (file.device, file.inode))
         return next((left.offset for left in ours if stands_at(left, file.path)), None)
 
+    def rest(self) -> None:
+        """Nothing was written for a while: less of it is remembered."""
+        self._marks.shrink(self.offset)
+
     def before(self) -> Iterator[Seen]:
-        """What the end of the log told when it was first looked at."""
+        """What the end of the log told when it was first looked at; once."""
         while (left := self._began_at - self.offset) > 0:
             match self._follower.ask(left):
                 case Appended(_, data) if data:
@@ -82,19 +101,27 @@ class Tail:
                         self._marks.remember(line)
                         yield from self._read(line)
                 case Restarted():
-                    self._begin_again()
+                    self._marks = LineMarks(self.file)
+                    self._cutter, self._translator = Cutter(), translator_of(self.file)
                 case _:
-                    return
+                    break
+        self._began_at = 0
 
-    def more(self) -> Iterator[Seen | Replaced]:
-        """What was written since the last question."""
+    def more(self) -> Iterator[Seen | Replaced | None]:
+        """What was written since the last question; None whenever much was read, new or not."""
         while True:
             match self._follower.ask():
+                case Appended(_, data) if len(data) == _AT_ONCE:
+                    yield from self._lines(data)
+                    yield None
                 case Appended(_, data):
                     yield from self._lines(data)
-                    if len(data) < _AT_ONCE:
+                    if not self._is_another():
                         return
+                    self._marks.give_up()
+                    self._read_from_the_beginning()
                 case Restarted(why):
+                    self._is_put_aside = False
                     if why == "replaced":
                         yield from self._rest()
                     self._begin_again()
@@ -105,7 +132,10 @@ class Tail:
     def _rest(self) -> Iterator[Seen]:
         """What was not read yet of a file that was put aside."""
         left = self._follower.left
-        aside = found_beside(left, self.file.path.parent) if left is not None else None
+        folders = dict.fromkeys((self.file.path.parent, self._stood_in))
+        places = (found_beside(left, folder) for folder in folders if left is not None)
+        aside = next(filter(None, places), None)
+        self._is_put_aside = aside is not None
         if left is None or aside is None:
             return
         try:
@@ -117,17 +147,33 @@ class Tail:
         self._follower.left = left
 
     def _begin_again(self) -> None:
-        size = _size_of(self.file.path)
+        self._marks.begin_again(0 if self._is_put_aside else _size_of(self.file.path))
+        self._began_again_at = self._clock()
+        self._note_beginning()
+
+    def _is_another(self) -> bool:
+        """Whether a log that was read again to its end, and in which nothing was known, is another one."""
+        if not self._marks.is_lost:
+            return False
+        is_other = self._is_put_aside and not self._marks.begins_alike
+        return is_other or self._clock() - self._began_again_at >= PATIENCE_S
+
+    def _read_from_the_beginning(self) -> None:
+        left = self._follower.left
+        self._follower = Follower(self.file.path, limit=_AT_ONCE)
+        self._follower.left = left
+        self._note_beginning()
+
+    def _note_beginning(self) -> None:
         self._cutter = Cutter()
         self._translator = translator_of(self.file)
-        self._marks.begin_again(size)
-        self._old_from = max(size - READ_BEFORE, 0)
+        self._old_from = max(_size_of(self.file.path) - READ_BEFORE, 0)
 
     def _lines(self, data: bytes) -> Iterator[Seen]:
         for line in self._cutter.feed(data):
             if self._marks.is_new(line):
                 yield from self._read(line)
-            elif line.offset >= self._old_from:
+            elif line.offset >= self._old_from and not self._marks.is_lost:
                 self._translate(line)
 
     def _translate(self, line: Line) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
@@ -29,8 +30,11 @@ from tracklog.sources.found import Root
 from tracklog.store.home import Busy, Home, make_private_folder
 
 _TICK_S = 0.2
+_QUIET_TICK_S = 0.4  # where nothing changes: what does is heard at once all the same
+_QUIET_S = 20.0  # so long after the last change
 _TRY_S = 1.0  # so often is tried to take over
 _SAVE_S = 30.0
+_MOST_AT_ONCE = 500  # events
 _PATIENCE_S = 30.0  # for the first look at everything
 
 
@@ -111,9 +115,14 @@ class _Watching:
             write_before(folder, watch.told(self._journal.next_n - 1))  # who is killed soon leaves it, too
             self._has_news.set()
             save_at, saved = time.monotonic() + _SAVE_S, (watch.n_changes, self._journal.next_n)
+            changed_at, n_changes = time.monotonic(), watch.n_changes
             try:
                 while not self._is_over.is_set():
-                    self._write(watch.wait(_TICK_S), set())  # a line of this number is another one by now
+                    is_quiet = time.monotonic() - changed_at > _QUIET_S
+                    events = watch.wait(_QUIET_TICK_S if is_quiet else _TICK_S)
+                    self._write(events, set())  # a line of this number is another one by now
+                    if events or watch.n_changes != n_changes:
+                        changed_at, n_changes = time.monotonic(), watch.n_changes
                     index.step(watch.n_changes)
                     now = watch.n_changes, self._journal.next_n
                     if now != saved and time.monotonic() >= save_at:
@@ -131,23 +140,34 @@ class _Watching:
 
 
 def _followed(following: Following, watching: _Watching) -> Iterator[list[LiveEvent]]:
-    yield _told(following)
+    yield from _told(following)
     while True:
-        yield _told(following) if watching.wait(_TICK_S) else []
+        if watching.wait(_TICK_S):
+            yield from _told(following)
+        else:
+            yield []
 
 
 def _followed_for_a_while(following: Following) -> Iterator[list[LiveEvent]]:
     deadline = time.monotonic() + _TRY_S
     while time.monotonic() < deadline:
-        events = _told(following)
-        yield events
-        if not events:
+        before = following.last_n
+        yield from _told(following)
+        if following.last_n == before:
             time.sleep(_TICK_S / 4)
 
 
-def _told(following: Following) -> list[LiveEvent]:
+def _told(following: Following) -> Iterator[list[LiveEvent]]:
+    """What was added, a part at a time: who comes late does not hold all of it. At least one part, if only an empty one."""
+    more = following.more()
+    yield _part_of(more, following)
+    while events := _part_of(more, following):
+        yield events
+
+
+def _part_of(more: Iterator[LiveEvent], following: Following) -> list[LiveEvent]:
     lost = following.lost
-    events = list(following.more())
+    events = list(islice(more, _MOST_AT_ONCE))
     if following.lost > lost:
         gap = LiveEvent(
             n=events[0].n - 1,

@@ -17,7 +17,9 @@ from tracklog.errors import UserError
 
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
-_OURS = frozenset({"archive", "demo", "hooks", "live", "prices.toml", "statusline.json", "spool", "token"})
+_OURS = frozenset(
+    {"archive", "demo", "hooks", "live", "prices.toml", "runs", "statusline.json", "spool", "token"}
+)
 
 
 class Busy(Exception):  # noqa: N818 - a state, not a mistake
@@ -50,6 +52,11 @@ class Home:
     def live(self) -> Path:
         """What was seen live."""
         return self.path / "live"
+
+    @property
+    def runs(self) -> Path:
+        """The children that we started: a register of all, and a private folder of each that runs."""
+        return self.path / "runs"
 
     @property
     def spool(self) -> Path:

@@ -65,6 +65,7 @@ def test_the_document_nests_the_threads(tmp_path: Path) -> None:
                 ],
             }
         ],
+        "runs": [],
     }
 
 

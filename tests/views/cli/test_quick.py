@@ -34,9 +34,13 @@ def reply_line() -> bytes:
 
 def loaded_by(*arguments: str, home: Path) -> set[str]:
     code = (
-        "import atexit, json, sys\n"
+        "import json, os, sys\n"
         "from tracklog.views.cli import main\n"
-        "atexit.register(lambda: print(json.dumps(sorted(sys.modules)), file=sys.stderr))\n"
+        "leave = os._exit\n"
+        "def tell(code):\n"
+        "    print(json.dumps(sorted(sys.modules)), file=sys.stderr, flush=True)\n"
+        "    leave(code)\n"
+        "os._exit = tell\n"
         "main()\n"
     )
     done = subprocess.run(

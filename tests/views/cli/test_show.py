@@ -124,6 +124,9 @@ def test_the_document_has_the_session_and_its_turns(tmp_path: Path) -> None:
         "forked_from": None,
         "forks": [],
         "copied": [],
+        "started_by": None,
+        "started": [],
+        "continued_by": [],
     }
 
 

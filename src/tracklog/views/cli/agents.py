@@ -7,11 +7,13 @@ from pathlib import Path
 
 import click
 
+from tracklog.live.runs import Run
 from tracklog.model.session import Session, Thread
 from tracklog.pipeline.request_costs import Costs
 from tracklog.pipeline.session_values import n_requests
 from tracklog.views.cli.costs import cost_words, costs_of
 from tracklog.views.cli.filters import Filters
+from tracklog.views.cli.lineage import Lineage, lineage_of
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import answer, answer_json, count, excerpt, safe, short_id
@@ -38,8 +40,8 @@ def agents(
     """The main thread of a session and all its subagents, as a tree.
 
     SESSION is an id, the start of one, a file, or @last. Each subagent hangs on the thread that called it, with what
-    joins it to that call; a link that the logs do not state is marked `inferred`. Files that a client only wrote to
-    warm up are shown apart.
+    joins it to that call; a link that the logs do not state is marked `inferred`. Sessions that were started from within
+    it by `tracklog run` are leaves of the main thread. Files that a client only wrote to warm up are shown apart.
 
     \b
     tracklog agents @last
@@ -48,17 +50,19 @@ def agents(
     stories = Stories(roots, agent=agent, filters=filters, home=home)
     story = stories.named(session)
     costs = costs_of(stories, story, home)
+    lineage = lineage_of(story, stories, home)
     if as_json:
-        answer_json({"threads": [thread_row(thread, costs) for thread in (story.main, *story.unjoined)]})
+        threads = [thread_row(thread, costs) for thread in (story.main, *story.unjoined)]
+        answer_json({"threads": threads, "runs": lineage.leaf_rows()})
         return
-    for line in _lines(story, costs, Paper.of_stdout()):
+    for line in _lines(story, lineage, costs, Paper.of_stdout()):
         answer(line)
 
 
-def _lines(story: Session, costs: Costs, paper: Paper) -> Iterator[str]:
+def _lines(story: Session, lineage: Lineage, costs: Costs, paper: Paper) -> Iterator[str]:
     warmups = [thread for thread in story.threads if thread.is_warmup]
     apart = [thread for thread in story.unjoined if not thread.is_warmup]
-    yield from _tree([story.main], costs, paper)
+    yield from _tree([story.main], costs, paper, lineage)
     if apart:
         yield ""
         yield "not joined: the call that started them stands nowhere"
@@ -67,16 +71,25 @@ def _lines(story: Session, costs: Costs, paper: Paper) -> Iterator[str]:
         yield ""
         yield "warm-ups: written by the client to be ready, no work of the session"
         yield from (_line(thread, "  ", costs, paper) for thread in warmups)
-    if len(story.threads) == 1:
+    if len(story.threads) == 1 and not lineage.started:
         yield "no subagents"
 
 
-def _tree(tops: Sequence[Thread], costs: Costs, paper: Paper) -> Iterator[str]:
-    stack = [(thread, "", "") for thread in reversed(tops)]
+def _tree(
+    tops: Sequence[Thread], costs: Costs, paper: Paper, lineage: Lineage | None = None
+) -> Iterator[str]:
+    """The threads below one another; the runs that the session started are leaves of the first one."""
+    stack: list[tuple[Thread | Run, str, str]] = [(thread, "", "") for thread in reversed(tops)]
+    leaves = lineage.started if lineage is not None else []
     while stack:
-        thread, lead, below = stack.pop()
-        yield _line(thread, lead, costs, paper)
-        children = [child for child in thread.children if not child.is_warmup]
+        node, lead, below = stack.pop()
+        if not isinstance(node, Thread):
+            yield _leaf(node, lead, lineage, paper)
+            continue
+        yield _line(node, lead, costs, paper)
+        threads = [child for child in node.children if not child.is_warmup]
+        children: list[Thread | Run] = [*threads, *leaves]
+        leaves = []
         stem = below if len(below) < 3 * _DEEPEST_DRAWN else below[3:]
         ends = [False] * (len(children) - 1) + [True] if children else []
         drawn = [
@@ -84,6 +97,12 @@ def _tree(tops: Sequence[Thread], costs: Costs, paper: Paper) -> Iterator[str]:
             for child, is_last in zip(children, ends, strict=True)
         ]
         stack += reversed(drawn)
+
+
+def _leaf(run: Run, lead: str, lineage: Lineage | None, paper: Paper) -> str:
+    id = short_id(run.session or run.id)
+    words = lineage.leaf_words(run) if lineage is not None else ""
+    return f"{lead}{paper.painted(id, bold=True)}  {cut(words, paper.room(len(lead) + len(id) + 2))}"
 
 
 def _line(thread: Thread, lead: str, costs: Costs, paper: Paper) -> str:

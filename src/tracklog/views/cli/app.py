@@ -30,6 +30,10 @@ COMMANDS = {
     "top": ("top:top", "The board: what runs now, who needs you, what it costs."),
     "watch": ("watch:watch", "What happens in running sessions, as it happens."),
     "wait": ("wait:wait", "Block until a session's turn has ended; print its answer."),
+    "answer": ("answer:answer", "Allow or deny what a session started with `run --ask-here` asks for."),
+    "run": ("run:run", "Run an agent to its end, as a function call."),
+    "resume": ("resume:resume", "Go on with a session, in the folder where it worked."),
+    "fork": ("resume:fork", "Go on from a session under a new id; the old one stays as it is."),
     "hooks": ("hooks:hooks", "Let Claude Code and Codex tell what they do, as they do it."),
     "usage": ("usage:usage", "Tokens and money: what was spent, and how sure that is."),
     "carried": (

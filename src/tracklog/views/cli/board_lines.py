@@ -16,6 +16,7 @@ from rich.text import Text
 
 from tracklog.pipeline.board import BoardRow
 from tracklog.views.cli.drawing import painted
+from tracklog.views.cli.lineage import origin_words
 from tracklog.views.cli.printing import safe, short_id
 from tracklog.views.cli.sessions import short_model
 from tracklog.views.cli.usage_numbers import short_number
@@ -31,7 +32,9 @@ _STYLES = {
     "lost": "red",
 }
 _NEEDS = {"permission": "permission", "answer": "question", "plan": "plan", None: "dialog"}
+_MARKS = {"working": "●", "idle": "○", "crashed": "✗", "lost": "✗", "ended": "·", "pending": "◌"}
 _GAP = "  "
+_DEEPEST = 3  # steps to the right; what was started further down stays at the last
 _LEAST_DOING = 18
 
 
@@ -164,10 +167,11 @@ def _cut(line: Text, width: int) -> Text:
 
 def _state(row: BoardRow) -> Text:
     state = row.state
+    lead = f"{'  ' * (min(row.depth, _DEEPEST) - 1)}↳ " if row.depth else ""
     if state.state == "waiting":
-        return painted(f"! {_NEEDS.get(state.waiting_for, 'waiting')}", _STYLES["waiting"])
-    mark = {"working": "●", "idle": "○", "crashed": "✗", "ended": "·"}.get(state.state, "?")
-    return painted(f"{mark} {state.state}", _STYLES.get(state.state, ""))
+        return painted(f"{lead}! {_NEEDS.get(state.waiting_for, 'waiting')}", _STYLES["waiting"])
+    mark = _MARKS.get(state.state, "?")
+    return painted(f"{lead}{mark} {state.state}", _STYLES.get(state.state, ""))
 
 
 def _since(row: BoardRow, now_ms: int) -> str:
@@ -228,6 +232,7 @@ def _detail(row: BoardRow, look: Look) -> list[Text]:
         ("because", "; ".join(row.state.evidence)),
         ("process", str(row.state.pid or "")),
         ("log", row.path or ""),
+        ("by", origin_words(row.started_by) if row.started_by else ""),
         ("agents", _told_agents(row)),
         ("asked", _one_line(row.last_prompt or "")),
         ("said", _one_line(row.last_words or "")),

@@ -10,6 +10,7 @@ from tracklog.model.session import Session
 from tracklog.pipeline.listed import is_about_a_file
 from tracklog.views.cli.conversation import Chosen
 from tracklog.views.cli.costs import cost_words
+from tracklog.views.cli.lineage import Lineage
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import count, excerpt, for_the_shell, safe, short, short_id, tilde
 from tracklog.views.cli.times import day_and_time
@@ -18,11 +19,12 @@ from tracklog.views.cli.wrapping import cut, wrapped
 _FORKS_SHOWN = 3
 
 
-def head_lines(chosen: Chosen, cost: Sum, paper: Paper) -> Iterator[str]:
+def head_lines(chosen: Chosen, cost: Sum, lineage: Lineage, paper: Paper) -> Iterator[str]:
     """The title, the id, where and how it ran, how much there is, and what could not be read."""
     session = chosen.session
     yield paper.painted(cut(excerpt(session.title or "(no title)", 200), paper.width), bold=True)
-    for line in (session.id, _where(session), _how_much(session, cost), _circumstances(session)):
+    facts = (session.id, _where(session), _how_much(session, cost), _circumstances(session))
+    for line in (*facts, *lineage.lines()):
         if line:
             yield paper.painted(cut(safe(line), paper.width), dim=True)
     if chosen.thread is not session.main:

@@ -26,6 +26,7 @@ from tracklog.views.cli.conversation import Chosen, Moment, Opened
 from tracklog.views.cli.conversation_head import foot_lines, head_lines
 from tracklog.views.cli.costs import cost_words
 from tracklog.views.cli.event_words import LONGEST_REASON, client_words, event_words
+from tracklog.views.cli.lineage import Lineage
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import count, excerpt, short, short_id
 from tracklog.views.cli.times import day_and_time, took
@@ -35,9 +36,11 @@ _LONGEST_ANSWER = 200
 _QUESTIONS_SHOWN = 10
 
 
-def lines_of(chosen: Chosen, costs: Costs, paper: Paper, *, with_thinking: bool) -> Iterator[str]:
+def lines_of(
+    chosen: Chosen, costs: Costs, paper: Paper, *, lineage: Lineage, with_thinking: bool
+) -> Iterator[str]:
     """The head of the session, the moments that are chosen, and what was left out."""
-    yield from head_lines(chosen, costs.sum, paper)
+    yield from head_lines(chosen, costs.sum, lineage, paper)
     draw = _Drawing(chosen, costs, paper, with_thinking=with_thinking)
     for moment in chosen.moments():
         yield from draw.moment(moment)

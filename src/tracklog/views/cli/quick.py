@@ -20,7 +20,11 @@ Work = Callable[[], int]
 def quick_work(arguments: Sequence[str]) -> Work | None:
     """What to do, if that can be told at once."""
     flags = set(arguments[1:])
-    if "_TRACKLOG_COMPLETE" in os.environ or not arguments or len(flags) < len(arguments[1:]):
+    if "_TRACKLOG_COMPLETE" in os.environ or not arguments:
+        return None
+    if arguments[0] == "run":
+        return _run(arguments[1:])
+    if len(flags) < len(arguments[1:]):
         return None
     match arguments:
         case ["index", *_] if flags <= {"--json"}:
@@ -30,6 +34,13 @@ def quick_work(arguments: Sequence[str]) -> Work | None:
         case ["usage", *_] if flags <= {"--json"}:
             return lambda: _usage("daily", as_json="--json" in flags)
     return None
+
+
+def _run(words: Sequence[str]) -> Work | None:
+    from tracklog.views.cli.quick_run import plain_run
+
+    plain = plain_run(words)
+    return None if plain is None else lambda: plain.do(_own_home())
 
 
 def _index(*, as_json: bool) -> int:

@@ -11,6 +11,7 @@ from tracklog.views.cli.conversation import Chosen
 from tracklog.views.cli.conversation_lines import lines_of
 from tracklog.views.cli.costs import costs_of
 from tracklog.views.cli.filters import Filters
+from tracklog.views.cli.lineage import lineage_of
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import answer, answer_json
@@ -52,12 +53,13 @@ def show(
     story = stories.named(session)
     chosen = Chosen(story, thread=thread, branch=branch)
     costs = costs_of(stories, story, home)
+    lineage = lineage_of(story, stories, home)
     if as_json:
         turns = _turn_rows(chosen, costs, with_thinking=thinking)
         row = session_row(story, costs.sum, only_here=stories.is_only_here(story))
-        answer_json({"session": row, "turns": turns, **story_rows(story)})
+        answer_json({"session": row, "turns": turns, **story_rows(story), **lineage.rows()})
         return
-    for line in lines_of(chosen, costs, Paper.of_stdout(), with_thinking=thinking):
+    for line in lines_of(chosen, costs, Paper.of_stdout(), lineage=lineage, with_thinking=thinking):
         answer(line)
 
 

@@ -25,6 +25,7 @@ from tracklog.pipeline.spooled import Spool
 from tracklog.pipeline.story import read, read_session
 from tracklog.sources.found import LogFile
 from tracklog.sources.places import find_at
+from tracklog.store.home import Home
 from tracklog.views.cli.choosing import (
     Found,
     find_logs,
@@ -34,6 +35,7 @@ from tracklog.views.cli.choosing import (
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.own_home import tracklog_home
+from tracklog.views.cli.pending_runs import session_of_run, why_not_there
 from tracklog.views.cli.places import show_nothing_found
 from tracklog.views.cli.printing import answer, count, talk
 from tracklog.views.cli.progress import progress
@@ -52,6 +54,7 @@ class Stories:
         said: set[str] | None = None,
     ) -> None:
         self._home = tracklog_home(home)
+        self._agent = agent
         self.found: Found = find_logs(_absolute(roots), agent=agent, home=self._home)
         self._spool = Spool(self._home)
         self.groups: list[SessionFiles] = group(self.found.files)
@@ -64,9 +67,9 @@ class Stories:
 
     def named(self, text: str) -> Session:
         """The one session that a person means."""
-        session = self._last() if text == "@last" else self._called(text)
+        session = self._last() if text == "@last" else self._called(text) or self._called_by_run(text)
         if session is None:
-            raise NotThere(f"no session {text}: `tracklog sessions` lists them, --root looks elsewhere")
+            raise NotThere(why_not_there(Home(self._home), text, agent=self._agent))
         self._say_what_is_not_readable(session)
         if is_unread(session):
             raise NotThere(f"nothing of {text} could be read")
@@ -138,6 +141,10 @@ class Stories:
         if matches and not matches[0].size:
             raise NotThere(f"nothing was written to {matches[0].path} yet")
         return read(matches[0].path, home=self._home) if matches else None  # a file outside of all roots
+
+    def _called_by_run(self, text: str) -> Session | None:
+        session = session_of_run(Home(self._home), text)
+        return self._called(session) if session is not None else None
 
     def _meant(self, text: str, matches: Sequence[LogFile]) -> SessionFiles | None:
         """The session that has one of these files, or that is called so: some logs tell their session only inside."""

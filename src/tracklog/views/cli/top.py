@@ -14,10 +14,11 @@ import click
 
 from tracklog.live.announcing import Announcements, notify, ring, words_for
 from tracklog.live.states import LiveState
-from tracklog.pipeline.board import Board, BoardRow
+from tracklog.pipeline.board import Board, BoardRow, beneath_parents
 from tracklog.pipeline.watch import Watch, moment_of
 from tracklog.store.home import Home
 from tracklog.views.cli.indexed import asked_roots
+from tracklog.views.cli.lineage import origin_row
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.own_prices import load_prices
@@ -68,12 +69,12 @@ def top(
     ours = Home(tracklog_home(home))
     with closing(Watch(asked_roots(roots, agent=agent, home=home), spool=ours.spool)) as watch:
         watch.begin()
-        board = Board(watch, load_prices(home))
+        board = Board(watch, load_prices(home), home=ours)
         if as_json:
             rows = _chosen(board.rows(_now_ms()), shows_all=shows_all)
             answer_json({"sessions": [_document(row) for row in rows]})
         elif once or not _has_screen():
-            _print_once(_chosen(board.rows(_now_ms()), shows_all=shows_all))
+            _print_once(beneath_parents(_chosen(board.rows(_now_ms()), shows_all=shows_all)))
         else:
             _run(watch, board, shows_all=shows_all, rings=rings, notifies=notifies)
 
@@ -109,6 +110,7 @@ def _document(row: BoardRow) -> dict[str, Any]:
         "last_words": row.last_words,
         "last_at": moment_of(row.last_ms) if row.last_ms else None,
         "path": row.path,
+        "started_by": origin_row(row.started_by),
     }
 
 
@@ -196,7 +198,7 @@ def _ordered(rows: Sequence[BoardRow], look: Look, *, shows_all: bool) -> list[B
     wanted = look.filter.lower()
     chosen = [row for row in _chosen(rows, shows_all=shows_all) if wanted in _searched(row)]
     sort = _SORTS[look.sort]
-    return chosen if sort is None else sorted(chosen, key=sort)
+    return beneath_parents(chosen if sort is None else sorted(chosen, key=sort))
 
 
 def _searched(row: BoardRow) -> str:

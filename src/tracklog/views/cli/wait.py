@@ -8,9 +8,12 @@ from pathlib import Path
 
 import click
 
+from tracklog.live.runs import Run
+from tracklog.live.states import LiveState
 from tracklog.model.session import Session
 from tracklog.pipeline.stop_race import answer_to_the_last_prompt
 from tracklog.pipeline.watch import Watch, state_facts
+from tracklog.pipeline.watch_names import Name
 from tracklog.pipeline.watch_session import WatchedSession
 from tracklog.store.home import Home
 from tracklog.views.cli.ending import NOT_FINE, TIME_IS_OVER, NotThere
@@ -19,17 +22,24 @@ from tracklog.views.cli.final import Answer, final_answer
 from tracklog.views.cli.indexed import asked_roots
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.own_home import tracklog_home
+from tracklog.views.cli.pending_runs import is_being_run, pending_run, session_of_run, why_not_there
 from tracklog.views.cli.printing import answer, answer_json, safe_lines, talk
+from tracklog.views.cli.run_options import Seconds
 from tracklog.views.cli.stories import Stories
 
 _AT_WORK = ("working", "pending")
+_PAUSE_S = 0.1
 _SETTLES_S = 0.5  # between two tools a turn may seem to be over
 
 
 @click.command
 @click.argument("session")
 @click.option(
-    "--timeout", "timeout_s", type=click.FloatRange(min=0), metavar="S", help="Give up after so many seconds."
+    "--timeout",
+    "timeout_s",
+    type=Seconds(may_be_none=True),
+    metavar="TIME",
+    help="Give up after 90s, 15m, 2h.",
 )
 @click.option(
     "--or-waiting", is_flag=True, help="Come back also when it waits for a permission, an answer or a plan."
@@ -46,8 +56,8 @@ def wait(
 ) -> None:
     """Block until a session's turn has ended; print its answer.
 
-    SESSION is an id, the start of one, a file, or @last. It comes back at once if nothing is being done. Exits with 0
-    when the turn ended, with 1 if the process was killed meanwhile, or it waits for you and --or-waiting was given,
+    SESSION is an id, the start of one, a file, or @last; or the id of a run. A session that a run has started is waited
+    for before it has a log, too. It comes back at once if nothing is being done. Exits with 0 when the turn ended, with 1 if the process was killed meanwhile, or it waits for you and --or-waiting was given,
     with 124 when the time is over.
 
     \b
@@ -55,13 +65,15 @@ def wait(
     tracklog wait 3f2a --timeout 600 --json
     """
     ours = Home(tracklog_home(home))
+    deadline = None if timeout_s is None else time.monotonic() + timeout_s
     with closing(Watch(asked_roots(roots, agent=agent, home=home), spool=ours.spool)) as watch:
         watch.begin()
-        name = watch.session_named(session)
-        if name is None:
-            raise NotThere(f"no session {session}: `tracklog sessions` lists them, --root looks elsewhere")
+        name = _until_it_has_a_log(watch, session, ours, agent=agent, deadline=deadline)
+        if not isinstance(name, tuple):
+            _say_that_it_is_pending(name, timeout_s, as_json=as_json)
+            return
         watched = watch.sessions[name]
-        is_over = _until_it_rests(watch, watched, timeout_s=timeout_s, or_waiting=or_waiting)
+        is_over = _until_it_rests(watch, watched, ours, deadline=deadline, or_waiting=or_waiting)
     state = watched.state.state
 
     def look() -> Session:
@@ -85,18 +97,46 @@ def wait(
         raise click.exceptions.Exit(NOT_FINE)
 
 
+def _until_it_has_a_log(
+    watch: Watch, text: str, ours: Home, *, agent: str | None, deadline: float | None
+) -> Name | Run:
+    """The session that is meant. One that a run has started is waited for; the run, if the time was over before."""
+    while True:
+        name = watch.session_named(session_of_run(ours, text) or text)
+        if name is not None and watch.sessions[name].paths:
+            return name
+        run = pending_run(ours, text, agent=agent)
+        if run is None and name is not None:
+            return name
+        if run is None:
+            raise NotThere(why_not_there(ours, text, agent=agent))
+        if deadline is not None and time.monotonic() >= deadline:
+            return run
+        watch.wait(_PAUSE_S)
+
+
+def _say_that_it_is_pending(run: Run, timeout_s: float | None, *, as_json: bool) -> None:
+    state = LiveState(state="pending", since_ms=run.began_ms, evidence=[f"run {run.id}"], pid=run.started.pid)
+    if as_json:
+        nothing = Answer(run.session, None, None, None)
+        answer_json({**nothing.document(), **state_facts(state)})
+    talk(f"tracklog: still pending after {timeout_s:g} s")
+    raise click.exceptions.Exit(TIME_IS_OVER)
+
+
 def _until_it_rests(
-    watch: Watch, session: WatchedSession, *, timeout_s: float | None, or_waiting: bool
+    watch: Watch, session: WatchedSession, ours: Home, *, deadline: float | None, or_waiting: bool
 ) -> bool:
-    """Waits until nothing is being done; False if the time was over before."""
-    deadline = None if timeout_s is None else time.monotonic() + timeout_s
+    """Waits until nothing is being done; False if the time was over before. Who is run rests when the run is over."""
     resting_since: float | None = None
     while True:
-        is_busy = session.state.state in (*_AT_WORK, *(() if or_waiting else ("waiting",)))
+        state = session.state.state
+        is_busy = state in (*_AT_WORK, *(() if or_waiting else ("waiting",)))
+        is_busy = is_busy or (state != "waiting" and is_being_run(ours, session.agent, session.id))
         now = time.monotonic()
         resting_since = None if is_busy else resting_since or now
         if resting_since is not None and now - resting_since >= _SETTLES_S:
             return True
         if deadline is not None and now >= deadline:
             return not is_busy
-        watch.wait(0.1)
+        watch.wait(_PAUSE_S)

@@ -1,0 +1,52 @@
+"""Child sessions as function calls: start an agent, hear what it does, get a result, leave nothing behind.
+
+    from tracklog import run
+
+    with run.start(run.Wish(agent="claude", prompt="what is in this folder?", cwd=Path.cwd())) as child:
+        for heard in child.events():
+            ...
+        print(child.result().text)
+
+Rules of this room
+  1. Only the agents' documented headless modes, the user's own client and login, and nothing that hides what it is.
+  2. Nothing passes through a shell, and no prompt stands in an argument.
+  3. No child outlives us, unless it was asked to; and no file of a run outlives the child.
+  4. The client is started first. What is needed to understand it is loaded while it gets up: each name comes with its module
+     when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracklog.run.child import Child
+    from tracklog.run.recovering import recover
+    from tracklog.run.results import EndedBy, Result
+    from tracklog.run.starting import start
+    from tracklog.run.streams import Heard
+    from tracklog.run.trust import Untrusted
+    from tracklog.run.wishes import Limits, Wish
+
+__all__ = ["Child", "EndedBy", "Heard", "Limits", "Result", "Untrusted", "Wish", "recover", "start"]
+
+_HOME_OF = {
+    "Child": "child",
+    "EndedBy": "results",
+    "Heard": "streams",
+    "Limits": "wishes",
+    "Result": "results",
+    "Untrusted": "trust",
+    "Wish": "wishes",
+    "recover": "recovering",
+    "start": "starting",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    return value

@@ -1,0 +1,348 @@
+"""A child session: it is listened to by a thread of its own, until it is over and all of it is gone.
+
+Rules of this room
+  1. However it ends, there is one result; and when there is one, no process and no file of the run is left.
+  2. Four sources tell of the end: the stream, the Stop hook, the log, the exit. Whichever comes first is taken, the others
+     are put beside it when they come.
+  3. Who listens slowly loses events, never the result.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from tracklog.run.claude_code import ASKS, ClaudeSense
+from tracklog.run.codex import CodexSense
+from tracklog.run.events import Events
+from tracklog.run.keeping import Kept
+from tracklog.run.limits import LINGER_S, GentleEnd, LimitWatch
+from tracklog.run.preparing import Prepared, put_away
+from tracklog.run.stops import Stop
+from tracklog.run.streams import Heard, LastWords, Lines, decoded
+
+if TYPE_CHECKING:  # heavy: loaded while the client gets up
+    from tracklog.model.prices import Prices
+    from tracklog.run.concluding import Concluding, HeardOut
+    from tracklog.run.recording import Recording
+    from tracklog.run.results import Result
+    from tracklog.run.spent import Spent
+
+_TICK_S = 0.25
+_CHUNK = 1 << 18
+_DRAIN_S = 1.0  # for what stands in the pipes when everybody is gone
+_BEHIND_THE_CLIENT = 5  # nice: it comes first, but a busy machine must not keep us from getting ready
+_KEEPER_LOST = "the process that keeps it was killed, so it was ended"
+
+
+class Child:
+    """A session that we started. Leaving it as a context cancels it."""
+
+    def __init__(
+        self, prepared: Prepared, kept: Kept, *, prices: Callable[[], Prices], recording: Recording
+    ) -> None:
+        self.run = prepared.run
+        self.agent = prepared.wish.agent
+        self._prepared = prepared
+        self._kept = kept
+        self._prices = prices
+        self._recording = recording
+        self._sense: ClaudeSense | CodexSense = ClaudeSense() if self.agent == "claude" else CodexSense()
+        self._lines, self._last_words = Lines(), LastWords()
+        self._stop: Stop | None = None
+        self._end = GentleEnd(kept, prepared.wish.limits.grace_s)
+        self._limits = LimitWatch(prepared.wish.limits, spent=self._spent, grown_ms=self._grown_ms)
+        self._exit_code: int | None = None
+        self._left_behind = 0
+        self._is_keeper_lost = False
+        self._hook_texts: list[str] = []
+        self._has_stop = self._has_asked = False
+        self._finished_at: float | None = None
+        self._events = Events()
+        self._cancels = 0
+        self._result: Result | None = None
+        self._failure: BaseException | None = None
+        self._is_done = threading.Event()
+        self._closing = threading.Lock()
+        self._wake, self._waker = os.pipe()
+        os.set_blocking(self._waker, False)
+        self._concluding: Concluding | None = None
+        self._getting_ready = threading.Thread(target=self._get_ready, daemon=True)
+        self._getting_ready.start()
+        self._thread = threading.Thread(target=self._live, name=f"run {self.run}", daemon=True)
+        self._thread.start()
+
+    @property
+    def session(self) -> str | None:
+        """The session's id: known from the start for Claude Code, from its first event for Codex."""
+        return self._sense.session or self._prepared.session
+
+    @property
+    def pid(self) -> int | None:
+        """The client's process."""
+        return self._kept.pid
+
+    @property
+    def last(self) -> Heard | None:
+        """What was heard last."""
+        return self._events.last
+
+    @property
+    def transcript_path(self) -> Path | None:
+        """Where the log is, or will be; None if nothing is kept, or its name is not known yet."""
+        session = self.session
+        if session is None or not self._prepared.wish.persists:
+            return None
+        return self._prepared.logs.path_of(session)
+
+    def wait(self, timeout_s: float | None = None) -> Result | None:
+        """The result when it is there; None if the time is over before."""
+        if not self._is_done.wait(timeout_s):
+            return None
+        if self._failure is not None:
+            raise self._failure
+        return self._result
+
+    def result(self) -> Result:
+        """The result; waits for it."""
+        result = self.wait()
+        assert result is not None  # without a time to wait for, it is there
+        return result
+
+    def cancel(self) -> None:
+        """Ends the child gently; a second time, at once."""
+        with self._closing:
+            self._cancels += 1
+            if not self._is_done.is_set():
+                with suppress(BlockingIOError):  # it was told often enough
+                    os.write(self._waker, b"!")
+
+    def events(self) -> Iterator[Heard]:
+        """What is heard of it, from the first thing on, until it is over."""
+        return self._events.all()
+
+    async def wait_async(self) -> Result:
+        """The result when it is there. Who stops waiting cancels the child."""
+        from asyncio import CancelledError
+
+        try:
+            async for _ in self._events.all_async():
+                pass  # the end of it is the end of the child
+            return self.result()
+        except CancelledError:
+            self.cancel()
+            raise
+
+    async def events_async(self) -> AsyncIterator[Heard]:
+        """What is heard of it, as it comes."""
+        async for heard in self._events.all_async():
+            yield heard
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._is_done.is_set():
+            self.cancel()
+        self._is_done.wait()
+
+    def _live(self) -> None:
+        try:
+            self._listen()
+            concluding = self._ready()
+            self._result = concluding.result(self._heard_out(), problems=self._recording.problems)
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self._kept.close()
+            put_away(self._prepared)
+            self._getting_ready.join()  # it tells of the beginning
+            self._recording.ended(self._result)
+            with self._closing:  # a descriptor that is closed may be somebody else's at once
+                self._is_done.set()
+                for descriptor in (self._wake, self._waker):
+                    os.close(descriptor)
+            self._events.end()
+
+    def _ready(self) -> Concluding:
+        """What concludes, when it is loaded."""
+        self._getting_ready.join()
+        if self._concluding is None:
+            raise RuntimeError("what concludes could not be loaded") from self._failure
+        return self._concluding
+
+    def _get_ready(self) -> None:
+        """Loads what the end will need, and tells the register, while the client gets up; not to its cost."""
+        if sys.platform == "linux":  # there each thread has a priority of its own
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _BEHIND_THE_CLIENT)
+        try:
+            from tracklog.run.concluding import Concluding
+
+            self._recording.started()
+            self._concluding = Concluding(self._prepared, self._prices)
+        except BaseException as error:  # a door: it is raised again for whoever waits
+            self._failure = error
+
+    def _heard_out(self) -> HeardOut:
+        from tracklog.run.concluding import HeardOut
+
+        return HeardOut(
+            sense=self._sense,
+            exit_code=self._exit_code,
+            left_behind=self._left_behind,
+            stop=self._stop,
+            we_ended_it=self._end.has_begun,
+            stop_texts=self._hook_texts,
+            has_stop=self._has_stop,
+            has_asked=self._has_asked,
+            last_words=self._last_of_the_client(),
+        )
+
+    def _listen(self) -> None:
+        takers = {self._kept.stdout: self._take_stdout, self._kept.stderr: self._take_stderr}
+        with selectors.DefaultSelector() as selector:
+            for descriptor in (*takers, self._kept.told, self._wake):
+                selector.register(descriptor, selectors.EVENT_READ)
+            if self._prepared.fifo is not None:
+                selector.register(self._prepared.fifo.descriptor, selectors.EVENT_READ)
+            drained_at: float | None = None
+            while not (self._kept.is_over and (not takers or time.monotonic() >= (drained_at or 0.0))):
+                for key, _ in selector.select(_TICK_S):
+                    taker = takers.get(key.fd)
+                    if taker is not None and not taker():
+                        selector.unregister(key.fd)
+                        del takers[key.fd]
+                    elif key.fd == self._wake:
+                        os.read(self._wake, 64)
+                self._hear()
+                if self._kept.is_over and drained_at is None:
+                    drained_at = time.monotonic() + _DRAIN_S
+                    selector.unregister(self._kept.told)
+                self._keep_limits()
+                if self._end.is_in_vain:  # the keeper does not answer: it was stopped. Closing ends it, too
+                    self._kept.close()
+                    return
+        for document in self._lines.end():
+            self._take(document)
+        self._hear()
+
+    def _take_stdout(self) -> bool:
+        data = _read(self._kept.stdout)
+        if data is None:
+            return True
+        for document in self._lines.cut(data):
+            self._take(document)
+        return bool(data)
+
+    def _take_stderr(self) -> bool:
+        data = _read(self._kept.stderr)
+        self._last_words.add(data or b"")
+        return data is None or bool(data)
+
+    def _take(self, document: Mapping[str, Any]) -> None:
+        had_session = self._sense.session is not None
+        what = self._sense.take(document)
+        self._limits.sign()
+        if self._sense.is_finished and self._finished_at is None:
+            self._finished_at = time.monotonic()
+        if not had_session and self._sense.session not in (None, self._prepared.session):
+            # Who listens does not wait for what is being loaded.
+            threading.Thread(target=self._tell_name, daemon=True).start()
+        self._events.tell("stream", what, document)
+
+    def _tell_name(self) -> None:
+        if (session := self.session) is not None:
+            self._recording.named(session, self.transcript_path)
+
+    def _hear(self) -> None:
+        """What the keeper and the hooks have told."""
+        for what, number in self._kept.hear():
+            if what == "exit":
+                self._exit_code = number
+            elif what == "stuck":
+                self._prepared.problems.append(f"{number} of its processes could not be killed")
+            elif what in ("left", "lost"):
+                self._left_behind = number
+                self._is_keeper_lost = what == "lost"
+            self._events.tell("keeper", what, {"value": number})
+        if self._prepared.fifo is not None:
+            for payload in self._prepared.fifo.hear():
+                self._take_payload(payload)
+
+    def _take_payload(self, payload: bytes) -> None:
+        document = decoded(payload)
+        if document is None:
+            return  # whoever may write to our pipe: what is no JSON tells nothing
+        event = str(document.get("hook_event_name"))
+        text = document.get("last_assistant_message")
+        self._has_asked |= event == ASKS
+        if event == "Stop" and document.get("session_id") == self.session:
+            self._has_stop = True
+            self._hook_texts += [text] if isinstance(text, str) and text else []
+        self._events.tell("hook", event, document)
+
+    def _keep_limits(self) -> None:
+        self._end.tick()
+        if self._kept.is_over:
+            return
+        if self._cancels:
+            self._cancels -= 1
+            self._stop_for(Stop("cancelled", "interrupted"))
+            (self._end.hurry if self._end.has_begun else self._end.begin)()
+        elif not self._end.has_begun and (stop := self._limits.passed()) is not None:
+            self._stop_for(stop)
+            self._end.begin()
+        elif not self._end.has_begun and self._has_lingered():
+            self._end.begin()
+
+    def _has_lingered(self) -> bool:
+        """Whether it has said its result long ago, and does not end."""
+        return self._finished_at is not None and time.monotonic() - self._finished_at > LINGER_S
+
+    def _stop_for(self, stop: Stop) -> None:
+        """What was finished before is finished: a limit that strikes afterwards only ends the process."""
+        if self._stop is None and not self._sense.is_finished:
+            self._stop = stop
+            self._events.tell("limit", stop.by, {"why": stop.words})
+
+    def _last_of_the_client(self) -> str:
+        """Why it may have ended without a result."""
+        if self._kept.failure is not None:
+            return f"the client could not be started: {self._kept.failure.strerror}"
+        if self._is_keeper_lost:
+            return _KEEPER_LOST
+        return self._last_words.text or "\n".join(self._lines.noise)
+
+    def _spent(self) -> Spent | None:
+        return self._ready().spent(self._sense)
+
+    def _grown_ms(self) -> int:
+        """When a log last grew; while a person is asked something, that is now."""
+        session, folder = self.session, self._prepared.folder
+        if self._prepared.wish.ask_here_s is not None and folder is not None:
+            from tracklog.live.asks import asks_of
+
+            if asks_of(folder.path):
+                return time.time_ns() // 1_000_000
+        return self._prepared.logs.changed_ns(session) // 1_000_000 if session is not None else 0
+
+
+def _read(descriptor: int) -> bytes | None:
+    """What stands in a pipe: nothing at its end, None if it is empty now."""
+    try:
+        return os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return None
+    except OSError:  # the other end is gone
+        return b""

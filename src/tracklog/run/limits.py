@@ -1,0 +1,128 @@
+"""What ends a child before its time: the clock, silence, money; and how it is ended, step by step.
+
+Rules of this room
+  1. A limit is looked at between two lines of the client, at least every quarter of a second.
+  2. Money is what the log tells, subagents included. A model without a price cannot be kept under a limit.
+  3. First the client is interrupted, so that it writes down what it has; then it is told to end; then all of it is killed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from tracklog.run.stops import Stop
+from tracklog.run.wishes import Limits
+
+if TYPE_CHECKING:
+    from tracklog.run.spent import Spent
+
+_COUNT_S = 0.5  # between two looks at the ledger, at least
+_SHARE = 10  # and so many times as long as the last one took
+_WRITTEN_S = 0.4  # what the client says stands in its log a moment later
+_IN_VAIN_S = 3.0  # after all was killed, for that to be heard
+LINGER_S = 30.0  # for a client that has said its result and does not end
+
+
+class LimitWatch:
+    """Says when a limit is passed."""
+
+    def __init__(
+        self, limits: Limits, *, spent: Callable[[], Spent | None], grown_ms: Callable[[], int]
+    ) -> None:
+        self._limits = limits
+        self._spent = spent
+        self._grown_ms = grown_ms  # when a log of the child last grew, in ms since 1970
+        self._began = self._last_sign = time.monotonic()
+        self._count_at = self._began
+        self._has_news = False
+
+    def sign(self) -> None:
+        """The client has said something."""
+        self._last_sign = time.monotonic()
+        self._has_news = True
+
+    def passed(self) -> Stop | None:
+        """The limit that is passed, if any."""
+        now, limits = time.monotonic(), self._limits
+        if limits.timeout_s is not None and now - self._began >= limits.timeout_s:
+            return Stop("timeout", f"not done after {limits.timeout_s:g} s")
+        if limits.idle_s is not None and self._silent_s(now) >= limits.idle_s:
+            return Stop("timeout", f"no sign of life for {limits.idle_s:g} s")
+        return self._too_dear(now)
+
+    def _silent_s(self, now: float) -> float:
+        """How long nothing was said; the logs are looked at only where that would matter."""
+        silent_s = now - self._last_sign
+        if self._limits.idle_s is not None and silent_s >= self._limits.idle_s:
+            grown_s = time.time() - self._grown_ms() / 1000
+            if 0 <= grown_s < silent_s:
+                self._last_sign = now - grown_s
+                return grown_s
+        return silent_s
+
+    def _too_dear(self, now: float) -> Stop | None:
+        most = self._limits.max_cost_micro_usd
+        if most is None or not self._has_news or now < self._count_at:
+            return None
+        self._has_news = now < self._last_sign + _WRITTEN_S  # then it is worth another look
+        spent = self._spent()
+        took_s = time.monotonic() - now
+        self._count_at = now + max(_COUNT_S, took_s * _SHARE)
+        if spent is None:
+            return None
+        if spent.total.unpriced_requests:
+            models = ", ".join(model for model, row in spent.by_model.items() if row.unpriced_requests)
+            return Stop(
+                "budget", f"{models or 'its model'} has no price, so that no limit of cost can be kept"
+            )
+        if spent.cost_micro_usd > most:
+            return Stop("budget", f"it has cost ${spent.cost_micro_usd / 1e6:.4f}, more than ${most / 1e6:g}")
+        return None
+
+
+class Endable(Protocol):
+    """What can be ended."""
+
+    def interrupt(self) -> None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+class GentleEnd:
+    """Ends a client, one step after the other."""
+
+    def __init__(self, client: Endable, grace_s: float) -> None:
+        self._steps = [client.interrupt, client.terminate, client.kill]
+        self._grace_s = grace_s
+        self._next_at: float | None = None
+
+    @property
+    def is_in_vain(self) -> bool:
+        """Whether the last step was made long ago."""
+        return (
+            self._next_at is not None and not self._steps and time.monotonic() >= self._next_at + _IN_VAIN_S
+        )
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the first step was made."""
+        return self._next_at is not None
+
+    def begin(self) -> None:
+        """Makes the first step."""
+        self._next_at = 0.0
+        self.tick()
+
+    def hurry(self) -> None:
+        """Makes the last step at once."""
+        del self._steps[:-1]
+        self.begin()
+
+    def tick(self) -> None:
+        """Makes the next step when its time has come."""
+        now = time.monotonic()
+        if self._next_at is not None and now >= self._next_at and self._steps:
+            self._steps.pop(0)()
+            self._next_at = now + self._grace_s

@@ -1,0 +1,196 @@
+"""All that is made ready before a child is started, so that its log, its hooks and its name are known by then.
+
+Rules of this room
+  1. What the folder itself would execute is said and asked for before anything is run.
+  2. What cannot be prepared for want of room (a full disk, a home that may not be written) is told in the result; the run
+     goes on without: the stream, the log and the exit are left to learn from.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracklog.errors import UserError
+from tracklog.run import claude_code, codex
+from tracklog.run.hearing import Fifo
+from tracklog.run.hearing import handler as stop_handler
+from tracklog.run.keeping import MARK, keeper_for
+from tracklog.run.poising import Poised
+from tracklog.run.private import PrivateFolder, folder_of, make_private, sweep
+from tracklog.run.trust import Untrusted, dangers_in, is_trusted, trust
+from tracklog.run.wishes import Wish
+from tracklog.sources.reasons import why_failed
+from tracklog.store.home import Home
+
+if TYPE_CHECKING:
+    from tracklog.model.prices import Prices
+    from tracklog.pipeline.sessions import SessionFiles
+    from tracklog.run.logs import ChildLogs
+
+_SCHEMA = "schema.json"
+_SETTINGS = "settings.json"
+
+
+@dataclass
+class Prepared:
+    """A child that can be started."""
+
+    run: str
+    wish: Wish
+    home: Home
+    env: dict[str, str]
+    argv: list[str]
+    session: str | None  # None: the client will name it
+    began_ms: int
+    keeper: Poised | None = None  # waits for its order
+    folder: PrivateFolder | None = None
+    fifo: Fifo | None = None
+    problems: list[str] = field(default_factory=list)
+
+    @cached_property
+    def logs(self) -> ChildLogs:
+        """Where its logs are."""
+        from tracklog.run.logs import ChildLogs
+
+        return ChildLogs(self.wish.agent, self.wish.cwd, self.env, since_ns=self.began_ms * 1_000_000)
+
+    @cached_property
+    def kin(self) -> list[SessionFiles]:
+        """The sessions whose requests its own log may repeat."""
+        source = self.logs.files_of(self.wish.resume) if self.wish.is_fork and self.wish.resume else None
+        return [source] if source is not None else []
+
+
+def new_run() -> str:
+    """A name for a run."""
+    return os.urandom(8).hex()
+
+
+def new_session() -> str:
+    """An id for a session: a random UUID (version 4), without the module that makes them, which is slow to load."""
+    data = bytearray(os.urandom(16))
+    data[6] = data[6] & 0x0F | 0x40
+    data[8] = data[8] & 0x3F | 0x80
+    name = data.hex()
+    return "-".join((name[:8], name[8:12], name[12:16], name[16:20], name[20:]))
+
+
+def prepare(
+    wish: Wish, *, home: Home, env: Mapping[str, str], prices: Callable[[], Prices], run: str
+) -> Prepared:
+    """Makes everything ready; raises UserError for what cannot be done."""
+    note = ask_for_trust(wish, home, env)
+    _refuse_without_price(wish, prices)
+    is_claude = wish.agent == "claude"
+    child_env = (claude_code if is_claude else codex).environment(env) | {MARK: run}
+    prepared = Prepared(
+        run=run,
+        wish=wish,
+        home=home,
+        env=child_env,
+        argv=[],
+        session=_session_of(wish),
+        began_ms=time.time_ns() // 1_000_000,
+        problems=[note] if note is not None else [],
+    )
+    prepared.keeper = keeper_for(folder_of(home, run))
+    try:
+        _make_folder(prepared)
+        prepared.argv = _argv(prepared)
+    except BaseException:
+        put_away(prepared)
+        raise
+    return prepared
+
+
+def put_away(prepared: Prepared) -> None:
+    """Takes back what was made for the run."""
+    if prepared.keeper is not None:
+        prepared.keeper.let_go()
+    if prepared.fifo is not None:
+        prepared.fifo.close()
+    if prepared.folder is not None:
+        prepared.folder.remove()
+
+
+def ask_for_trust(wish: Wish, home: Home, env: Mapping[str, str]) -> str | None:
+    """Raises Untrusted if the folder's own settings would execute something, and nobody has said that they may."""
+    dangers = dangers_in(wish.cwd, wish.agent, env)
+    folder = wish.trusted_as or wish.cwd
+    if not dangers or is_trusted(home, folder, dangers):
+        return None
+    if not wish.is_trusted:
+        raise Untrusted(wish.cwd, dangers)
+    return trust(home, folder, dangers)
+
+
+def _refuse_without_price(wish: Wish, prices: Callable[[], Prices]) -> None:
+    """Short names such as `opus` are known to the client alone: those are looked at when it says what they mean."""
+    if wish.limits.max_cost_micro_usd is None:
+        return
+    is_full_name = wish.model is not None and (wish.agent == "codex" or "-" in wish.model)
+    if prices().rates(wish.model) is None and is_full_name:
+        raise UserError(
+            f"{wish.model} has no price, so that --max-cost cannot be kept: give it one in prices.toml"
+        )
+
+
+def _session_of(wish: Wish) -> str | None:
+    if wish.resume is not None and not wish.is_fork:
+        return wish.resume
+    return (wish.session or new_session()) if wish.agent == "claude" else None
+
+
+def _make_folder(prepared: Prepared) -> None:
+    try:
+        prepared.home.make()
+        sweep(prepared.home)
+        prepared.folder = make_private(prepared.home, prepared.run)
+        if prepared.wish.agent == "claude" and prepared.folder.fifo is not None:
+            prepared.fifo = Fifo(prepared.folder.fifo)
+    except (OSError, UserError) as error:
+        why = why_failed(error) if isinstance(error, OSError) else str(error)
+        prepared.problems.append(f"no hooks for this run: {why}")
+
+
+def _argv(prepared: Prepared) -> list[str]:
+    wish = prepared.wish
+    program = wish.client or (claude_code if wish.agent == "claude" else codex).PROGRAM
+    if wish.agent == "claude":
+        overlay = _written(prepared, _SETTINGS, _overlay(prepared))
+        return [program, *claude_code.arguments(wish, session=prepared.session, overlay=overlay)]
+    schema = json.dumps(wish.json_schema).encode() if wish.json_schema is not None else None
+    place = _written(prepared, _SCHEMA, schema)
+    if schema is not None and place is None:
+        raise UserError(f"the schema cannot be handed over: {prepared.problems[-1]}")
+    return [program, *codex.arguments(wish, schema=place)]
+
+
+def _overlay(prepared: Prepared) -> bytes | None:
+    if prepared.folder is None or prepared.folder.fifo is None:
+        return None
+    telling = stop_handler(prepared.folder.fifo)
+    handlers = {event: [telling] for event in claude_code.HOOKED}
+    if (wait_s := prepared.wish.ask_here_s) is not None:
+        from tracklog.run.asking import handler as ask_handler
+
+        asking = ask_handler(prepared.folder.path, home=prepared.home, wait_s=wait_s)
+        handlers[claude_code.ASKS] = [asking, telling]
+    return claude_code.overlay(handlers)
+
+
+def _written(prepared: Prepared, name: str, data: bytes | None) -> Path | None:
+    if data is None or prepared.folder is None:
+        return None
+    try:
+        return prepared.folder.write(name, data)
+    except OSError as error:
+        prepared.problems.append(f"no hooks for this run: {why_failed(error)}")
+        return None

@@ -1,0 +1,165 @@
+"""Who started us: the run whose child we work for, or the session among whose processes we are.
+
+Rules of this room
+  1. `TRACKLOG_RUN` stands in the environment of every child and of all that it starts. It names the run; the register
+     knows the run's session, or will.
+  2. A client that was started further down inherits the variable, too. If it is one of our ancestors, and the run's own
+     process stands above it, it is nearer to us and counts.
+  3. A process is whose it says it is only if its start fits: pids are used again. What may not be looked at is nobody.
+  4. Who takes leave of the processes above it (a detached run) asks before: `remember_our_parent`.
+  5. Not to know is fine: a run without a parent is a run.
+
+The register itself stands upstream, where the board can read it; here it is offered to those who run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from tracklog.live.processes import running_codex
+from tracklog.live.registry import Registration, read_registration
+from tracklog.live.runs import (
+    Ended,
+    How,
+    Named,
+    Parent,
+    Run,
+    Runs,
+    RunState,
+    Started,
+    note_ended,
+    note_named,
+    note_started,
+    now_text,
+    runs,
+    start_mark,
+)
+from tracklog.pipeline.sessions import group
+from tracklog.run.keeping import MARK
+from tracklog.sources.files import NotReadable, open_log
+from tracklog.sources.homes import claude_homes
+from tracklog.sources.places import find_at
+from tracklog.store.home import Home
+
+__all__ = [
+    "Ended",
+    "How",
+    "Named",
+    "Parent",
+    "Run",
+    "RunState",
+    "Runs",
+    "Started",
+    "note_ended",
+    "note_named",
+    "note_started",
+    "now_text",
+    "parent_of_us",
+    "parent_run_of_us",
+    "remember_our_parent",
+    "runs",
+    "start_mark",
+]
+
+_RUN = re.compile(r"[0-9a-f]{16}")
+_MOST_ABOVE = 64  # processes; who stands deeper knows their parents all the same
+_MOST_BYTES = 1 << 20  # of a registry file
+
+
+def parent_run_of_us(env: Mapping[str, str]) -> str | None:
+    """The run whose child we work for, as the environment says."""
+    named = env.get(MARK, "")
+    return named if _RUN.fullmatch(named) else None
+
+
+_remembered: list[Parent | None] = []  # goes on to a process that is forked from us
+
+
+def remember_our_parent(env: Mapping[str, str], *, home: Home) -> None:
+    """Looks who started us now, for a process that is about to be forked and has other ancestors then."""
+    _remembered[:] = [parent_of_us(env, home=home)]
+
+
+def parent_of_us(env: Mapping[str, str], *, home: Home, pid: int | None = None) -> Parent | None:
+    """The session that started us, or the process `pid`; None if it was a person, or nobody can tell."""
+    if _remembered and pid is None:
+        return _remembered[0]
+    above = list(_processes_above(os.getpid() if pid is None else pid))
+    run = runs(home).get(parent_run_of_us(env))
+    if run is None:
+        return _session_among(above, env)
+    parent = Parent(run.agent, run.session) if run.session is not None else None
+    return _session_among(_below(run, above, with_its_own=parent is None), env) or parent
+
+
+def _below(run: Run, above: Sequence[psutil.Process], *, with_its_own: bool) -> list[psutil.Process]:
+    """The processes between us and that of a run; none, if it is not among those above us."""
+    pids = [process.pid for process in above]
+    if run.started.pid not in pids or run.alive().life != "alive":
+        return []
+    return list(above[: pids.index(run.started.pid) + with_its_own])
+
+
+def _processes_above(pid: int) -> Iterator[psutil.Process]:
+    """Our ancestors, the nearest first, as far as they can be seen."""
+    try:
+        process: psutil.Process | None = psutil.Process(pid)
+        for _ in range(_MOST_ABOVE):
+            process = process.parent() if process is not None else None
+            if process is None or process.pid <= 1:
+                return
+            yield process
+    except psutil.Error:
+        return  # it ended while we looked, or belongs to somebody else
+
+
+def _session_among(processes: Sequence[psutil.Process], env: Mapping[str, str]) -> Parent | None:
+    """The session of the nearest of these processes that has one."""
+    homes = claude_homes(env)
+    rollouts = _rollouts_of(processes)
+    for process in processes:
+        session = next(filter(None, (_registered(home, process.pid) for home in homes)), None)
+        if session is not None:
+            return Parent("claude", session)
+        if (thread := _thread_in(rollouts.get(process.pid, frozenset()))) is not None:
+            return Parent("codex", thread)
+    return None
+
+
+def _registered(home: Path, pid: int) -> str | None:
+    """The session that a living Claude Code of this number has registered."""
+    name = f"{pid}.json"
+    try:
+        with open_log(home / "sessions" / name) as stream:
+            owner = os.fstat(stream.fileno()).st_uid
+            read = read_registration(name, stream.read(_MOST_BYTES) or b"", owner=owner)
+    except (NotReadable, OSError):
+        return None
+    is_it = isinstance(read, Registration) and read.process().life == "alive"
+    return read.record.session_id if is_it and isinstance(read, Registration) else None
+
+
+def _rollouts_of(processes: Sequence[psutil.Process]) -> dict[int, frozenset[str]]:
+    """The logs that each Codex among them has open. All processes are looked at only if there is one."""
+    if not any("codex" in _name_of(process) for process in processes):
+        return {}
+    return {one.pid: one.rollouts or frozenset() for one in running_codex()}
+
+
+def _name_of(process: psutil.Process) -> str:
+    try:
+        return str(process.name()).lower()
+    except psutil.Error:
+        return ""
+
+
+def _thread_in(rollouts: frozenset[str]) -> str | None:
+    """The session to which the logs that a Codex has open belong; of several the one that was written last."""
+    files = [file for path in sorted(rollouts) for file in find_at(Path(path))]
+    sessions = sorted(group(files), key=lambda one: one.changed_ns)
+    return sessions[-1].id if sessions else None

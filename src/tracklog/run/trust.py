@@ -1,0 +1,144 @@
+"""Whether a folder's own settings may run code: asked once, and again when they change.
+
+Rules of this room
+  1. Nothing dangerous in a folder: nobody is asked.
+  2. Trust is given to each single thing in one folder, by its real path. What was added or changed since is asked for; what
+     went is not. Where the file stands does not count, so that a worktree of a trusted folder is trusted with the same things.
+  3. A script that a hook names may change without a question: it is the folder's code, as much as its tests are.
+  4. Our own file with garbage in it trusts nothing; it is set aside, never overwritten.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from tracklog.errors import UserError
+from tracklog.live.hook_files import read_whole
+from tracklog.live.hook_places import Machine
+from tracklog.run.dangers import Danger
+from tracklog.store.home import Busy, Home, held_lock_at, make_private_folder, write_private
+
+__all__ = ["Danger", "Untrusted", "dangers_in", "is_trusted", "trust"]
+
+_LOCK_WAIT_S = 5.0
+_MARKS = (".claude", ".codex")  # a file's place is told from here on
+
+
+class Untrusted(UserError):  # noqa: N818 - a state, which --trust ends
+    """A folder whose own settings would run code or steer the client, and nobody has said that they may."""
+
+    def __init__(self, cwd: Path, dangers: Sequence[Danger]) -> None:
+        self.cwd = cwd
+        self.dangers = list(dangers)
+        n_files = len({danger.path for danger in dangers})
+        where = "".join(char if char.isprintable() else "?" for char in str(cwd))
+        super().__init__(
+            f"{where} has settings of its own that run code or steer the client "
+            f"({_count(len(dangers), 'thing')} in {_count(n_files, 'file')}): look at them, then --trust"
+        )
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
+def dangers_in(cwd: Path, agent: str, env: Mapping[str, str]) -> list[Danger]:
+    """What a client started in this folder would execute or be steered by, from files that are not the user's own settings."""
+    real = Path(os.path.realpath(cwd))
+    machine = Machine(env, real)
+    if agent == "claude":
+        from tracklog.run.dangers_claude import claude_dangers as dangers
+    else:
+        from tracklog.run.dangers_codex import codex_dangers as dangers
+    return list(dict.fromkeys(dangers(real, machine)))
+
+
+def is_trusted(home: Home, cwd: Path, dangers: Sequence[Danger]) -> bool:
+    """Whether all of this was trusted in this folder before."""
+    if not dangers:
+        return True
+    trusted = _trusted_in(home) or {}
+    return set(map(_mark_of, dangers)) <= set(trusted.get(os.path.realpath(cwd), []))
+
+
+def trust(home: Home, cwd: Path, dangers: Sequence[Danger]) -> str | None:
+    """Remembers that all of this may happen in this folder; returns what is to be said of our own file, if anything."""
+    if not dangers:
+        return None
+    home.make()
+    make_private_folder(home.runs)
+    with _said_plainly(home), _alone(home):
+        trusted = _trusted_in(home)
+        note = None if trusted is not None else _set_aside(home)
+        trusted = trusted or {}
+        here = os.path.realpath(cwd)
+        trusted[here] = sorted({*trusted.get(here, []), *map(_mark_of, dangers)})
+        write_private(_file_of(home), json.dumps({"v": 1, "trusted": trusted}, indent=1).encode() + b"\n")
+    return note
+
+
+def _file_of(home: Home) -> Path:
+    return home.runs / "trusted.json"
+
+
+def _mark_of(danger: Danger) -> str:
+    parts = danger.path.parts
+    start = max((n for n, part in enumerate(parts) if part in _MARKS), default=len(parts) - 1)
+    whole = json.dumps(["/".join(parts[start:]), danger.what, danger.detail])
+    from hashlib import sha256  # slow to load, and most folders have nothing to be trusted
+
+    return sha256(whole.encode()).hexdigest()
+
+
+def _trusted_in(home: Home) -> dict[str, list[str]] | None:
+    """The marks by folder; None if the file holds something else."""
+    try:
+        data = read_whole(_file_of(home))
+        document = json.loads(data) if data is not None else {"v": 1, "trusted": {}}
+    except (OSError, ValueError, RecursionError):
+        return None
+    trusted = document.get("trusted") if isinstance(document, dict) and document.get("v") == 1 else None
+    return trusted if isinstance(trusted, dict) and all(map(_are_marks, trusted.values())) else None
+
+
+def _are_marks(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(mark, str) for mark in value)
+
+
+def _set_aside(home: Home) -> str:
+    path = _file_of(home)
+    aside = path.with_name(f"trusted.broken-{time.time_ns()}.json")
+    os.rename(path, aside)
+    return f"{path} could not be read: it is kept as {aside.name}, and nothing of it is trusted"
+
+
+@contextmanager
+def _said_plainly(home: Home) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"cannot write {_file_of(home)}: {error.strerror}; name another folder with --home"
+        ) from error
+
+
+@contextmanager
+def _alone(home: Home) -> Iterator[None]:
+    """Holds the lock of the file, for which others are waited for a while."""
+    until = time.monotonic() + _LOCK_WAIT_S
+    with ExitStack() as stack:
+        while True:
+            try:
+                stack.enter_context(held_lock_at(home.runs / "trusted.lock"))
+                break
+            except Busy as error:
+                if time.monotonic() > until:
+                    raise UserError(f"{_file_of(home)} is in use by another tracklog: try again") from error
+                time.sleep(0.02)
+        yield

@@ -1,0 +1,114 @@
+"""What is asked of one child session, and the limits it works under. Values only; what makes no sense is said at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from tracklog.errors import UserError
+
+Agent = Literal["claude", "codex"]
+AGENTS: tuple[Agent, ...] = ("claude", "codex")
+GRACE_S = 5.0  # for a child to end by itself once it was interrupted, and once more when it was told to end
+_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}")
+_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def is_session_name(text: str) -> bool:
+    """Whether this may stand in the client's arguments as a session: it must not be taken for an option."""
+    return _NAME.fullmatch(text) is not None
+
+
+def session_in(value: object) -> str | None:
+    """A session's id, if it is one: it becomes a part of paths."""
+    return value if isinstance(value, str) and is_session_name(value) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What ends a child before it has ended by itself."""
+
+    timeout_s: float | None = None
+    idle_s: float | None = None  # without a line on its stream and without a byte in its logs
+    max_cost_micro_usd: int | None = None  # of this run, subagents included
+    grace_s: float = GRACE_S
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """All that is asked of one child."""
+
+    agent: Agent
+    prompt: str
+    cwd: Path
+    model: str | None = None
+    permission_mode: str | None = None
+    allowed_tools: tuple[str, ...] = ()
+    disallowed_tools: tuple[str, ...] = ()
+    add_dirs: tuple[Path, ...] = ()
+    name: str | None = None
+    append_system_prompt: str | None = None
+    json_schema: Mapping[str, Any] | None = None
+    max_turns: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    persists: bool = True  # whether the client writes a log
+    session: str | None = None  # the id that a new session is to have
+    resume: str | None = None  # the session that goes on
+    is_fork: bool = False  # it goes on under a new id, and the old one stays as it is
+    ask_here_s: float | None = None  # so long a permission waits for `tracklog answer`
+    client: str | None = None  # the program to be run in place of the one on PATH
+    client_arguments: tuple[str, ...] = ()  # as they are
+    is_trusted: bool = False  # whatever the folder itself would execute
+    trusted_as: Path | None = (
+        None  # the folder whose trust counts, if it is another: that of which this is a worktree
+    )
+    batch: str | None = None  # the line of a list that it answers
+
+    def __post_init__(self) -> None:
+        for is_wrong, what in (
+            (self.agent not in AGENTS, f"no agent {self.agent}: {' or '.join(AGENTS)}"),
+            (not self.prompt.strip(), "an empty prompt: say what is to be done"),
+            (not self.cwd.is_dir(), f"{self.cwd} is no folder: name the one to work in with --cwd"),
+            (
+                self.session is not None and not _SESSION.fullmatch(self.session),
+                f"{self.session} is no session id: it takes a UUID in small letters",
+            ),
+            (
+                self.limits.max_cost_micro_usd is not None and not self.persists,
+                "--max-cost counts what stands in the log: it does not go with --no-persistence",
+            ),
+            (self.is_fork and self.resume is None, "a fork needs a session to begin from"),
+            (
+                self.resume is not None and not is_session_name(self.resume),
+                f"{self.resume!r} is no session id",
+            ),
+            (any("\0" in word for word in self._words()), "a NUL cannot be handed to the client"),
+            *(self._wrong_for_codex() if self.agent == "codex" else ()),
+        ):
+            if is_wrong:
+                raise UserError(what)
+
+    def _words(self) -> Iterator[str]:
+        """All that becomes an argument of the client."""
+        given = (self.model, self.permission_mode, self.name, self.append_system_prompt, self.client)
+        yield from (word for word in given if word is not None)
+        yield from (*self.allowed_tools, *self.disallowed_tools, *self.client_arguments)
+        yield from map(str, (self.cwd, *self.add_dirs))
+
+    def _wrong_for_codex(self) -> list[tuple[bool, str]]:
+        """Codex has no such thing, and to leave it out without a word would be a lie."""
+        unknown = {
+            "--max-turns": self.max_turns,
+            "--allow": self.allowed_tools,
+            "--deny": self.disallowed_tools,
+            "--append-system-prompt": self.append_system_prompt,
+            "--name": self.name,
+            "--session-id": self.session,
+            "--ask-here": self.ask_here_s,
+        }
+        return [
+            (value not in (None, ()), f"{name}: Codex has no such thing") for name, value in unknown.items()
+        ]

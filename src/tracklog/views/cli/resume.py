@@ -1,0 +1,104 @@
+"""`tracklog resume` and `tracklog fork`: a session goes on, as itself or as another."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NoReturn, cast
+
+import click
+
+from tracklog.errors import UserError
+from tracklog.model.session import Session
+from tracklog.run import claude_code, codex
+from tracklog.run.keeping import program_named
+from tracklog.run.wishes import Agent, is_session_name
+from tracklog.store.home import Home
+from tracklog.views.cli.children import folder_of, prompt_with_contexts, run_child
+from tracklog.views.cli.ending import NotThere
+from tracklog.views.cli.filters import Filters
+from tracklog.views.cli.options import agent_option, home_option, json_option
+from tracklog.views.cli.own_home import tracklog_home
+from tracklog.views.cli.printing import for_the_shell
+from tracklog.views.cli.run_given import Given, prompt_of
+from tracklog.views.cli.run_options import ChildCommand, child_options
+from tracklog.views.cli.stories import Stories
+
+
+@click.command(cls=ChildCommand)
+@click.argument("session")
+@click.argument("prompt", required=False)
+@child_options
+@agent_option
+@home_option
+@json_option
+def resume(
+    session: str, prompt: str | None, given: Given, agent: str | None, home: Path | None, as_json: bool
+) -> None:
+    """Go on with a session, in the folder where it worked.
+
+    SESSION is an id, the start of one, a file, or @last. With a prompt (or --prompt-file) it runs like `tracklog run`, and the
+    result tells of this run alone. Without one, the terminal is handed to the client's own resume.
+
+    \b
+    tracklog resume @last
+    tracklog resume 3f2a "now the tests" --max-cost 1 --json
+    """
+    story = _story(session, agent, home)
+    if prompt is None and given.prompt_file is None:
+        _hand_over(story, given)
+    _go_on(story, prompt, given, home, as_json=as_json, is_fork=False)
+
+
+@click.command(cls=ChildCommand)
+@click.argument("session")
+@click.argument("prompt", required=False)
+@child_options
+@agent_option
+@home_option
+@json_option
+def fork(
+    session: str, prompt: str | None, given: Given, agent: str | None, home: Path | None, as_json: bool
+) -> None:
+    """Go on from a session under a new id; the old one stays as it is.
+
+    SESSION is an id, the start of one, a file, or @last. Runs like `tracklog run`. The cost is the fork's own: what it copied
+    belongs to the session that it came from.
+
+    \b
+    tracklog fork 3f2a "try it the other way" --json
+    """
+    story = _story(session, agent, home)
+    _go_on(story, prompt, given, home, as_json=as_json, is_fork=True)
+
+
+def _story(session: str, agent: str | None, home: Path | None) -> Session:
+    stories = Stories((), agent=agent, filters=Filters(), home=home)
+    story = stories.named(session)
+    if stories.is_only_here(story):
+        raise NotThere(f"only the archive has {story.id}: `tracklog restore {story.id}` puts it back first")
+    return story
+
+
+def _go_on(
+    story: Session, prompt: str | None, given: Given, home: Path | None, *, as_json: bool, is_fork: bool
+) -> None:
+    words = prompt_with_contexts(prompt_of(prompt, given.prompt_file), given, home)
+    cwd = folder_of(given, story.cwd)
+    wish = given.wish(cast(Agent, story.agent), words, cwd, resume=story.id, is_fork=is_fork)
+    raise click.exceptions.Exit(run_child(wish, given, Home(tracklog_home(home)), as_json=as_json))
+
+
+def _hand_over(story: Session, given: Given) -> NoReturn:
+    """The client takes our place: its terminal, its signals, its exit code."""
+    if not is_session_name(story.id):
+        raise UserError(f"{story.id!r} is no session id that a client could go on with")
+    client = claude_code if story.agent == "claude" else codex
+    program = program_named(given.values["client"] or client.PROGRAM, os.environ)
+    cwd = folder_of(given, story.cwd)
+    words = [program, *client.interactive_arguments(story.id), *given.values["client_arguments"]]
+    if not (os.isatty(0) and os.isatty(1)):
+        shown = " ".join(map(for_the_shell, words))
+        raise UserError(f"without a terminal it takes a prompt; in one: cd {for_the_shell(cwd)} && {shown}")
+    os.chdir(cwd)
+    os.execve(program, words, dict(os.environ))

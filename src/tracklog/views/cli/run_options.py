@@ -1,0 +1,180 @@
+"""The options of commands that start a child, and the wish that they make together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import click
+
+from tracklog.run.wishes import Limits
+from tracklog.views.cli.options import A_PATH
+from tracklog.views.cli.run_given import Given, micro_dollars_in, schema_in, seconds_in
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Seconds(click.ParamType[Any]):
+    """A time: 90, 90s, 15m, 2h."""
+
+    name = "time"
+
+    def __init__(self, *, may_be_none: bool = False) -> None:
+        self._may_be_none = may_be_none
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Reads it."""
+        seconds = seconds_in(str(value))
+        if seconds is None or (not seconds and not self._may_be_none):
+            self.fail(f"{value!r} is no time: say 90s, 15m or 2h", param, ctx)
+        return seconds
+
+
+class Dollars(click.ParamType[Any]):
+    """Money: 0.50 or $0.50."""
+
+    name = "dollars"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Reads it, as micro-dollars."""
+        micro = micro_dollars_in(str(value))
+        if micro is None:
+            self.fail(f"{value!r} is no sum of dollars: say 0.50", param, ctx)
+        return micro
+
+
+class ChildCommand(click.Command):
+    """A command that hands what stands behind `--` to the client, as it is."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keeps the client's words from being read as ours."""
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta["tracklog.client_arguments"] = tuple(args[at + 1 :])
+            args = args[:at]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Says so in the help."""
+        return [*super().collect_usage_pieces(ctx), "[-- CLIENT ARGUMENTS]"]
+
+
+_OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+    (("--prompt-file",), {"metavar": "FILE", "help": "The prompt stands in a file; - for stdin."}),
+    (
+        ("--context-from", "contexts"),
+        {
+            "multiple": True,
+            "metavar": "SESSION",
+            "help": "Put the final text of another session before the prompt, as data.",
+        },
+    ),
+    (("--cwd",), {"type": A_PATH, "metavar": "DIR", "help": "The folder to work in; else this one."}),
+    (("--model",), {"metavar": "NAME", "help": "As the client calls it."}),
+    (
+        ("--permission-mode",),
+        {
+            "metavar": "MODE",
+            "help": "Claude Code: acceptEdits, plan, bypassPermissions …; Codex: read-only, workspace-write, "
+            "danger-full-access or bypassPermissions.",
+        },
+    ),
+    (
+        ("--allow", "allowed_tools"),
+        {"multiple": True, "metavar": "TOOL", "help": "A tool it may use unasked, e.g. 'Bash(git *)'."},
+    ),
+    (("--deny", "disallowed_tools"), {"multiple": True, "metavar": "TOOL", "help": "A tool it may not use."}),
+    (
+        ("--add-dir", "add_dirs"),
+        {"multiple": True, "type": A_PATH, "metavar": "DIR", "help": "Another folder it may work in."},
+    ),
+    (("--name",), {"metavar": "NAME", "help": "What the session is called."}),
+    (("--append-system-prompt",), {"metavar": "TEXT", "help": "Put behind the client's own instructions."}),
+    (
+        ("--json-schema", "schema"),
+        {"metavar": "FILE|JSON", "help": "The shape that the answer is to have."},
+    ),
+    (("--max-turns",), {"type": click.IntRange(min=1), "metavar": "N", "help": "The client's own limit."}),
+    (
+        ("--timeout", "timeout_s"),
+        {"type": Seconds(), "metavar": "TIME", "help": "End it after 90s, 15m, 2h."},
+    ),
+    (
+        ("--idle-timeout", "idle_s"),
+        {
+            "type": Seconds(),
+            "metavar": "TIME",
+            "help": "End it when nothing was said or written for so long.",
+        },
+    ),
+    (
+        ("--max-cost", "max_cost"),
+        {"type": Dollars(), "metavar": "USD", "help": "End it when it has cost more, subagents included."},
+    ),
+    (
+        ("--no-persistence", "persists"),
+        {"is_flag": True, "flag_value": False, "default": True, "help": "The client writes no log."},
+    ),
+    (
+        ("--worktree", "has_worktree"),
+        {"is_flag": True, "help": "Work in a git worktree of its own; it is kept if something changed."},
+    ),
+    (
+        ("--ask-here", "asks_here"),
+        {"is_flag": True, "help": "Let `tracklog answer` allow or deny what needs a permission."},
+    ),
+    (
+        ("--ask-timeout", "ask_s"),
+        {
+            "type": Seconds(),
+            "default": "10m",
+            "show_default": True,
+            "metavar": "TIME",
+            "help": "How long such a question waits before the client decides in its own way.",
+        },
+    ),
+    (
+        ("--trust", "is_trusted"),
+        {"is_flag": True, "help": "This folder's own settings may run what they say."},
+    ),
+    (("--client",), {"metavar": "PROGRAM", "help": "The client to be run, in place of the one on PATH."}),
+    (
+        ("--detach", "is_detached"),
+        {"is_flag": True, "help": "Come back at once; it goes on, and `tracklog wait` finds it."},
+    ),
+)
+
+
+def child_options(command: Command) -> Command:
+    """All that can be asked of a child, given to the command as `given`."""
+
+    @wraps(command)
+    def gathered(*args: Any, **options: Any) -> Any:
+        names = {declared[-1].lstrip("-").replace("-", "_") for declared, _ in _OPTIONS}
+        ours = {name: options.pop(name) for name in list(options) if name in names}
+        return command(*args, given=_given(ours), **options)
+
+    found: Callable[..., Any] = gathered
+    for declared, settings in reversed(_OPTIONS):
+        found = click.option(*declared, **settings)(found)
+    return cast(Command, found)
+
+
+def _given(options: dict[str, Any]) -> Given:
+    limits = Limits(
+        timeout_s=options.pop("timeout_s"),
+        idle_s=options.pop("idle_s"),
+        max_cost_micro_usd=options.pop("max_cost"),
+    )
+    asks_here, ask_s = options.pop("asks_here"), options.pop("ask_s")
+    schema = options.pop("schema")
+    cwd = options.pop("cwd")
+    apart = {name: options.pop(name) for name in ("prompt_file", "contexts", "is_detached", "has_worktree")}
+    values = options | {
+        "json_schema": schema_in(schema) if schema is not None else None,
+        "ask_here_s": ask_s if asks_here else None,
+        "add_dirs": tuple(folder.absolute() for folder in options["add_dirs"]),
+        "client_arguments": click.get_current_context().meta.get("tracklog.client_arguments", ()),
+    }
+    return Given(values=values, limits=limits, cwd=cwd.absolute() if cwd else None, **apart)

@@ -1,0 +1,214 @@
+"""A place where children of `tracklog run` are started, by the Python API or by the command, against the scripted API.
+
+Rules of this room
+  1. All that runs here is known by its HOME, which is a folder of the test's own: whoever has it in their environment
+     descends from a run, whatever became of their parents. Nobody else is ever signalled.
+  2. Prices are written down here once more, so that our book is not measured by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.lab.anthropic_api import AnthropicApi
+from tests.lab.api_truth import Spent, charged_by_anthropic, charged_by_openai
+from tests.lab.clients import Unobtainable, install, newest
+from tests.lab.homes import (
+    CODEX_MODEL,
+    Home,
+    claude_environment,
+    codex_environment,
+    make_home,
+    write_claude_files,
+    write_codex_files,
+)
+from tests.lab.loopback import Exchange, ScriptedApi
+from tests.lab.openai_api import OpenAiApi
+from tests.lab.run import CLAUDE_MODEL
+from tests.lab.run_stories import Story
+from tests.lab.script import Script, filled
+from tests.lab.words import Json
+from tests.views.cli.command import SOURCE, tracklog
+from tracklog.run import Child, Wish, start
+
+NEWEST = "newest"
+GONE_S = (
+    20.0  # within this all of a run is gone, whoever died: twice five seconds of grace, and a busy machine
+)
+LOOK_S = 0.02
+MICRO_USD_PER_TOKEN = {  # input, output, cache read, cache write for 5 minutes, for an hour
+    CLAUDE_MODEL: (3.0, 15.0, 0.30, 3.75, 6.0),
+    CODEX_MODEL: (1.25, 10.0, 0.125, 0.0, 0.0),
+    "gpt-5.5": (5.0, 30.0, 0.5, 0.0, 0.0),
+}
+
+
+@dataclass
+class Place:
+    """A home with a client, and an API that it talks to."""
+
+    agent: str
+    version: str
+    program: Path
+    home: Home
+    api: ScriptedApi
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ours(self) -> Path:
+        """TRACKLOG_HOME."""
+        return self.home.root / "ours"
+
+    @property
+    def model(self) -> str | None:
+        """What the child is told to use; for Codex it stands in config.toml."""
+        return CLAUDE_MODEL if self.agent == "claude" else None
+
+    def wish(self, prompt: str = "please work", **more: Any) -> Wish:
+        """A wish for this client in this home."""
+        given = {"model": self.model, "client": str(self.program), **more}
+        return Wish(agent=self.agent, prompt=prompt, cwd=self.home.cwd, **given)  # type: ignore[arg-type]
+
+    def start(self, prompt: str = "please work", **more: Any) -> Child:
+        """Starts a child by the Python API."""
+        return start(self.wish(prompt, **more), home=self.ours, env=self.env)
+
+    def command(self, verb: str, *arguments: str | Path) -> subprocess.Popen[bytes]:
+        """Starts the command in a process of its own."""
+        named = ["--model", self.model] if self.model and verb == "run" else []
+        return subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "tracklog",
+                verb,
+                *named,
+                "--client",
+                str(self.program),
+                *map(str, arguments),
+            ],
+            cwd=self.home.cwd,
+            env={**self.env, "PYTHONPATH": str(SOURCE), "TRACKLOG_HOME": str(self.ours)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def answer(self, *arguments: str | Path) -> Any:
+        """What a command of ours says of this home, as JSON."""
+        return tracklog(*arguments, home=self.home.root, env={"TRACKLOG_HOME": str(self.ours)}).json
+
+    def processes(self) -> list[psutil.Process]:
+        """Everything that runs here."""
+        return [one for one in psutil.process_iter() if _home_of(one) == str(self.home.root)]
+
+    def becomes_clean(self) -> None:
+        """Waits until no process and no file of a run is left."""
+        deadline = time.monotonic() + GONE_S
+        while (left := [*map(str, self.processes()), *self.leftovers()]) and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
+        assert left == [], f"left after {GONE_S:g} s"
+
+    def leftovers(self) -> list[str]:
+        """What stands in the folders of running children."""
+        now = self.ours / "runs" / "now"
+        return [os.path.join(at, name) for at, folders, files in os.walk(now) for name in (*folders, *files)]
+
+    def register(self) -> list[Json]:
+        """What was written down of runs."""
+        return [json.loads(line) for line in (self.ours / "runs" / "runs.jsonl").read_bytes().splitlines()]
+
+    def at_work(self) -> None:
+        """Waits until the long command runs, and the call of it stands in the log."""
+        wait_until((self.home.cwd / "started").exists, "the command was not started", within_s=60)
+        wait_until(lambda: any(b"setsid" in log.read_bytes() for log in self.logs()), "the call is in no log")
+
+    def logs(self) -> list[Path]:
+        """All logs that the client has written."""
+        return [*self.home.claude.glob("projects/**/*.jsonl"), *self.home.codex.glob("sessions/**/*.jsonl")]
+
+    def charged_micro_usd(self, exchanges: Iterable[Exchange] | None = None) -> float:
+        """What the API charges for these requests, else for all that were answered to their end."""
+        chosen = (
+            [e for e in self.api.exchanges if e.outcome == "complete"] if exchanges is None else exchanges
+        )
+        charged = charged_by_anthropic if self.agent == "claude" else charged_by_openai
+        return sum(_micro_usd(model, spent) for e in chosen for model, spent in charged(e))
+
+
+def _home_of(process: psutil.Process) -> str | None:
+    try:
+        return process.environ().get("HOME") if process.status() != psutil.STATUS_ZOMBIE else None
+    except (psutil.Error, OSError):  # it has ended, or it is another user's
+        return None
+
+
+def _micro_usd(model: str, spent: Spent) -> float:
+    read, write_5m, write_1h = (
+        spent.cache_read_tokens,
+        spent.cache_write_5m_tokens,
+        spent.cache_write_1h_tokens,
+    )
+    tokens = (spent.input_tokens, spent.output_tokens, read, write_5m, write_1h)
+    return sum(n * rate for n, rate in zip(tokens, MICRO_USD_PER_TOKEN[model], strict=True))
+
+
+def wait_until(is_so: Callable[[], bool], otherwise: str, *, within_s: float = GONE_S) -> None:
+    """Waits until something is so, and fails when it does not become so."""
+    deadline = time.monotonic() + within_s
+    while not is_so():
+        assert time.monotonic() < deadline, f"{otherwise} within {within_s:g} s"
+        time.sleep(LOOK_S)
+
+
+def program_of(agent: str, release: str = NEWEST) -> tuple[str, Path]:
+    """The client; a test that cannot have it is skipped with the reason, and fails where `CI=true`."""
+    try:
+        version = newest(agent) if release == NEWEST else release
+        return version, install(agent, version)
+    except Unobtainable as reason:
+        missing = f"no {agent} {release}: {reason}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(missing, pytrace=False)
+    pytest.skip(missing)
+
+
+@contextmanager
+def place_for(
+    story: Story, root: Path, *, release: str = NEWEST, env: Mapping[str, str] | None = None
+) -> Iterator[Place]:
+    """A place in which a story can be played; whatever still runs there at the end is killed, and that is a failure."""
+    version, program = program_of(story.agent, release)
+    scenario = story.scenario
+    home = make_home(root / "it's home", scenario)
+    script = Script(f"{story.agent} {scenario.name}", scenario.threads)
+    api: ScriptedApi = (AnthropicApi if story.agent == "claude" else OpenAiApi)(script, home.holes())
+    with api:
+        if story.agent == "claude":
+            write_claude_files(home, scenario)
+            known = claude_environment(home, api.url)
+        else:
+            write_codex_files(home, scenario, api.url)
+            known = codex_environment(home, api.url)
+        told = {**known, **filled(dict(scenario.env), home.holes()), **(env or {})}
+        place = Place(story.agent, version, program, home, api, told)
+        try:
+            yield place
+        finally:
+            left = place.processes()
+            for process in left:
+                process.kill()
+        assert not left, f"still running: {left}"

@@ -1,0 +1,62 @@
+"""Runs whose results nobody wrote down: which they are, and what they have cost."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.run.fake_client import COST_MICRO_USD, install
+from tracklog.run import Wish, start
+from tracklog.run.many_left import cut_off, left_behind
+from tracklog.run.register import Ended, Run, Started, runs
+from tracklog.run.starting import prices_of
+from tracklog.store.home import Home
+
+
+def run(id: str, batch: str | None, ended_by: str | None = None) -> Run:
+    ended = Ended(run=id, ended_by=ended_by, cost_micro_usd=7) if ended_by is not None else None
+    return Run(Started(run=id, agent="claude", session="s", batch=batch), ended=ended)
+
+
+def test_only_runs_of_this_list_that_are_not_written_down_are_left_behind() -> None:
+    one, two = run("1", "b:x"), run("2", "b:x", "completed")
+    known = [one, run("3", None), run("4", "c:x"), run("5", "b:y"), two, run("6", "bb:x")]
+    assert left_behind(known, "b", {"5"}) == {"b:x": [one, two]}
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [(None, "killed"), ("completed", "killed"), ("cancelled", "cancelled"), ("crashed", "crashed")],
+)
+def test_a_run_without_an_answer_is_none_whatever_the_register_says(
+    tmp_path: Path, said: str | None, told: str
+) -> None:
+    wish = Wish(agent="claude", prompt="p", cwd=tmp_path)
+    env = {"HOME": str(tmp_path)}
+    assert cut_off(run("1", "b:x", said), wish, env=env, prices=prices_of(Home(tmp_path))).document == {
+        "run": "1",
+        "ended_by": told,
+        "error": "tracklog was ended before it was",
+        "session_id": "s",
+        "cost_micro_usd": None if said is None else 7,
+        "unpriced_requests": 0,
+    }
+
+
+def test_what_a_run_that_was_cut_off_has_cost_is_counted_from_its_log(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    env = {"PATH": os.defpath, "HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
+    wish = Wish(
+        agent="claude", prompt="spend 3 die late", cwd=tmp_path, client=str(install(tmp_path / "bin"))
+    )
+    start(wish, home=home, env=env).result()
+    (known,) = runs(home)
+    unheard = Run(known.started)  # as if we had been killed before we could say how it ended
+    found = cut_off(unheard, wish, env=env, prices=prices_of(home))
+    assert (found.ended_by, found.cost_micro_usd, found.session) == (
+        "killed",
+        3 * COST_MICRO_USD,
+        known.session,
+    )
