@@ -152,10 +152,11 @@ def test_a_signal_never_reaches_a_process_that_started_at_another_time(
     assert child.wait(10) == -9
 
 
-def test_a_process_that_has_gone_is_no_trouble() -> None:
-    child = subprocess.Popen(["true"])
-    child.wait()
-    keeper.signal_all({child.pid: 1}, keeper.TERMINATE)
+def test_a_process_that_has_gone_keeps_no_other_from_its_signal() -> None:
+    gone, stays = subprocess.Popen(["true"]), subprocess.Popen(["sleep", "60"])
+    gone.wait()
+    keeper.signal_all({gone.pid: 1, stays.pid: 0}, keeper.TERMINATE)
+    assert stays.wait(10) == -keeper.TERMINATE
 
 
 @pytest.fixture
