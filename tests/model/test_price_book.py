@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tracklog.model.price_book import Clause, Quote, Shelf, Step, Tariff, Vendor, shipped_book
@@ -79,3 +82,17 @@ def test_all_clauses_of_an_alternative_must_hold() -> None:
         False,
         False,
     ]
+
+
+def test_many_threads_may_ask_for_the_book_at_once() -> None:
+    asking = """
+import sys, threading
+from tracklog.model.price_book import shipped_book
+sys.setswitchinterval(1e-6)
+all_here = threading.Barrier(8)
+threads = [threading.Thread(target=lambda: (all_here.wait(), shipped_book())) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+    codes = [subprocess.run([sys.executable, "-c", asking]).returncode for _ in range(5)]
+    assert codes == [0] * 5

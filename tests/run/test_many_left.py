@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.run.fake_client import COST_MICRO_USD, install
+from tracklog.errors import UserError
 from tracklog.run import Wish, start
+from tracklog.run.keeping import MARK
 from tracklog.run.many_left import cut_off, left_behind
-from tracklog.run.register import Ended, Run, Started, runs
+from tracklog.run.outliving import await_end
+from tracklog.run.private import make_private, note_process
+from tracklog.run.register import Ended, Run, Started, runs, start_mark
 from tracklog.run.starting import prices_of
 from tracklog.store.home import Home
+
+RUN = "0123456789abcdef"
 
 
 def run(id: str, batch: str | None, ended_by: str | None = None) -> Run:
@@ -60,3 +68,54 @@ def test_what_a_run_that_was_cut_off_has_cost_is_counted_from_its_log(tmp_path: 
         3 * COST_MICRO_USD,
         known.session,
     )
+
+
+def test_a_run_of_a_list_is_in_the_register_before_its_client_runs(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    program = tmp_path / "claude"
+    program.write_text(f"#!/bin/sh\ncat {home.runs}/runs.jsonl > {tmp_path}/seen\n")
+    program.chmod(0o700)
+    env = {"PATH": os.defpath, "HOME": str(tmp_path)}
+    child = start(
+        Wish(agent="claude", prompt="p", cwd=tmp_path, client=str(program), batch="b:x"), home=home, env=env
+    )
+    child.result()
+    assert child.run in (tmp_path / "seen").read_text()
+    assert [(one.id, one.ended_by) for one in runs(home)] == [(child.run, "crashed")]
+
+
+def test_a_run_of_a_list_that_cannot_be_started_is_over_in_the_register(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    wish = Wish(agent="claude", prompt="p", cwd=tmp_path, client=str(tmp_path / "none"), batch="b:x")
+    with pytest.raises(UserError, match="no program"):
+        start(wish, home=home, env={"PATH": os.defpath, "HOME": str(tmp_path)})
+    assert [one.ended_by for one in runs(home)] == ["crashed"]
+
+
+def test_a_run_is_looked_at_only_when_its_keeper_has_ended_it(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    folder = make_private(home, RUN).path
+    (folder / "keeper").unlink()
+    with subprocess.Popen(["sleep", "0.5"]) as keeper:
+        note_process(folder, keeper.pid)
+        await_end(Run(Started(run=RUN, agent="claude", pid=gone_pid(), pid_start="1")), home)
+        assert keeper.poll() == 0
+
+
+def test_what_goes_on_when_its_keeper_was_killed_as_well_is_ended(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"], env={MARK: RUN, "PATH": os.defpath}) as client:
+        await_end(Run(Started(run=RUN, agent="claude", pid=gone_pid(), pid_start="1")), Home(tmp_path))
+        assert client.wait(10) == -signal.SIGKILL
+
+
+def test_a_run_whose_tracklog_lives_is_left_alone(tmp_path: Path) -> None:
+    living = Run(Started(run=RUN, agent="claude", pid=os.getpid(), pid_start=start_mark(os.getpid())))
+    with subprocess.Popen(["sleep", "60"], env={MARK: RUN, "PATH": os.defpath}) as client:
+        await_end(living, Home(tmp_path))
+        assert client.poll() is None
+        client.kill()
+
+
+def gone_pid() -> int:
+    with subprocess.Popen(["true"]) as process:
+        return process.pid

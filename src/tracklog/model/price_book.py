@@ -140,6 +140,10 @@ class Book(msgspec.Struct, frozen=True):
     vendors: tuple[Vendor, ...]
 
 
+# Made here, where one thread imports and the others wait: msgspec crashes if several look at a new type at once.
+_decode = msgspec.json.Decoder(Book).decode
+
+
 class OwnPrice(NamedTuple):
     """One price that a user wrote down: for which names, and what."""
 
@@ -157,7 +161,7 @@ class PriceFile(NamedTuple):
 @cache
 def shipped_book() -> Book:
     """The book that comes with this package."""
-    return msgspec.json.decode(_packaged(_FILE), type=Book)
+    return _decode(_packaged(_FILE))
 
 
 def _packaged(name: str) -> bytes:

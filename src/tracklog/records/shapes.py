@@ -14,6 +14,7 @@ Rules of this room
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -195,10 +196,15 @@ def parts_set_aside(value: Any) -> Iterator[Stray]:
             yield from ((joined(field.encode_name, path), part) for path, part in inner)
 
 
+_first_look = threading.Lock()  # msgspec crashes if several threads are the first to look at a type
+
+
 @functools.cache
 def shape_of(struct: Any) -> Shape:
-    """The shape of a struct, or of a union of structs."""
-    return _Compiler().compile(mi.type_info(struct))
+    """The shape of a struct, or of a union of structs. Who has it may convert to it in any thread."""
+    with _first_look:
+        msgspec.json.Decoder(struct)
+        return _Compiler().compile(mi.type_info(struct))
 
 
 class _Compiler:

@@ -183,9 +183,9 @@ class Kept:
 class Tree:
     """The client and all that descends from it, as we see it ourselves: for when the keeper does not answer any more."""
 
-    def __init__(self, keeper: int, *, mark: str | None) -> None:
+    def __init__(self, keeper: int | None = None, *, mark: str | None) -> None:
         self._mark = mark
-        self._pids = [keeper]
+        self._pids = [keeper] if keeper is not None else []
         self._known: list[psutil.Process] = []
 
     def note_client(self, pid: int) -> None:

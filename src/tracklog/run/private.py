@@ -87,6 +87,12 @@ def note_process(folder: Path, pid: int) -> None:
         os.close(descriptor)
 
 
+def is_kept(home: Home, run: str) -> bool:
+    """Whether somebody still keeps a run: its folder goes when all of it is over."""
+    folder = folder_of(home, run)
+    return folder.exists() and not _is_left(folder)
+
+
 def sweep(home: Home) -> int:
     """Removes the folders of runs that nobody keeps any more; how many."""
     try:

@@ -20,11 +20,16 @@ class Recording:
     def __init__(self, prepared: Prepared, env: Mapping[str, str]) -> None:
         self._prepared = prepared
         self._env = env  # the caller's: it says whose child we are
+        self._is_begun = False
         self.problems: list[str] = []
 
     def started(self) -> None:
-        """The run begins. Our own process answers for it: when that dies, its child is ended."""
+        """The run begins; a second time says nothing. Our own process answers for it: when that dies, its child is ended."""
         from tracklog.run import register
+
+        if self._is_begun:
+            return
+        self._is_begun = True
 
         prepared, wish = self._prepared, self._prepared.wish
         how = "fork" if wish.is_fork else "resume" if wish.resume else "run"
@@ -61,9 +66,11 @@ class Recording:
         self._tell(lambda: register.note_named(self._prepared.home, word))
 
     def ended(self, result: Result | None) -> None:
-        """The run is over."""
+        """The run is over, if it was said to have begun."""
         from tracklog.run import register
 
+        if not self._is_begun:
+            return
         document = result.document if result is not None else {}
         session = result.session if result is not None else None
         word = register.Ended(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracklog.run.keeping import keep
 from tracklog.run.preparing import new_run, prepare, put_away
+from tracklog.run.recording import Recording
 from tracklog.run.wishes import Wish
 from tracklog.store.home import Home
 
@@ -36,22 +37,28 @@ def start(
     given = os.environ if env is None else env
     prompt = _bytes_of(wish.prompt)
     prepared = prepare(wish, home=ours, env=given, prices=known, run=run or new_run())
+    recording = Recording(prepared, given)
     try:
+        if (
+            wish.batch is not None
+        ):  # a list goes on from what the register knows: it must know all that may cost
+            recording.started()
         folder = prepared.folder.path if prepared.folder is not None else None
         kept = keep(prepared.argv, cwd=wish.cwd, env=prepared.env, folder=folder, waiting=prepared.keeper)
         prepared.keeper = None  # it has its order
     except BaseException:
         put_away(prepared)
+        recording.ended(None)
         raise
     try:
         kept.feed(prompt)
         from tracklog.run.child import Child
-        from tracklog.run.recording import Recording
 
-        return Child(prepared, kept, prices=known, recording=Recording(prepared, given))
+        return Child(prepared, kept, prices=known, recording=recording)
     except BaseException:  # an interrupt, most likely: nobody is there to listen to the client
         kept.close()
         put_away(prepared)
+        recording.ended(None)
         raise
 
 

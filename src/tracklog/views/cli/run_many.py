@@ -21,6 +21,7 @@ from tracklog.run.many import Answer, Many, Start
 from tracklog.run.many_left import cut_off, left_behind
 from tracklog.run.many_list import Task, TaskList, read_list
 from tracklog.run.many_results import ResultsFile, as_line, key_of
+from tracklog.run.outliving import await_end
 from tracklog.run.register import Run, runs
 from tracklog.run.results import Result
 from tracklog.run.starting import prices_of
@@ -62,6 +63,7 @@ def run_list(
     prices = prices_of(ours)
 
     def recovered(run: Run, wish: Wish) -> Result:
+        await_end(run, ours)
         return recover(run, wish, home=ours, prices=prices) or cut_off(
             run, wish, env=os.environ, prices=prices
         )
