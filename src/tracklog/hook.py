@@ -2,19 +2,14 @@
 
     python -I -S hook.py --home DIR [--agent claude|codex] < payload
     python -I -S hook.py --home DIR [--agent codex] --notify PAYLOAD
-    python -I -S hook.py --fifo PATH < payload
 
 A line of `DIR/spool/hooks.jsonl`:
     {"v":1,"at":<epoch ms>,"agent":"claude","pid":<ours>,"ppid":<who ran us>,"payload":{…as it came…}}
 What is no JSON object stands as `"garbage":"<its head>","n_bytes":<all of it>` in place of the payload.
 
-With `--fifo` the payload goes, as it came, to the FIFO of the run that the agent is a child of (`run/hearing.py`): in frames
-    MAGIC, pid (10 digits), number of the frame (6), number of frames (6), bytes that follow (4), these bytes
-
 Rules of this room
   1. Hooks never steer the agent: exit code 0, nothing on stdout or stderr, in time, whatever happens.
   2. One line is one write at the end of the file, so any number of us may write at once, without a lock.
-     One frame is one write that a pipe takes whole or not at all, and who does not read is not waited for.
   3. Nothing in a payload is ever acted upon: no path is opened, no word is run.
   4. Nothing but the standard library is imported, and of that only what is small: `json` alone takes as long as Python.
 """
@@ -28,11 +23,6 @@ MOST_BYTES = 16 << 20  # of a payload; of a longer one only the head is kept
 HEAD_BYTES = 64 << 10  # of what is no payload
 STDIN_S = 2.0  # without a byte; who keeps stdin open and says nothing is not waited for
 WHOLE_S = 10.0  # for all of it
-FIFO_S = 2.0  # for all that is waited for who reads the FIFO
-MAGIC = b"\0trklog\1"  # begins with what no JSON holds
-HEADER = b"%s%010d%06d%06d%04d"
-HEADER_BYTES = len(MAGIC) + 26
-LONGEST_FRAME = 4096
 AGENTS = ("claude", "codex")
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 WHITE = b" \t\n\r"
@@ -53,9 +43,6 @@ class Numbers:
 def main(arguments: "list[str]") -> None:
     """Spools one hook call."""
     at = int(time.time() * 1000)
-    if arguments[:1] == ["--fifo"]:
-        to_fifo(arguments[1], from_stdin()[0])
-        return
     home, agent, notice = options(arguments)
     if not home:
         return
@@ -154,35 +141,6 @@ def append(home: str, line: bytes) -> None:
     while 0 < written < len(line):
         line = line[written:]
         written = os.write(file, line)
-
-
-def to_fifo(path: str, data: bytes) -> None:
-    """Writes a payload to a FIFO that somebody reads. What is too long, or holds our own mark, is no payload."""
-    if len(data) > MOST_BYTES or MAGIC in data:
-        return
-    fifo = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    if os.fstat(fifo).st_mode & 0o170000 != 0o010000:
-        return  # a file in the place of the FIFO
-    room = min(LONGEST_FRAME, select.PIPE_BUF) - HEADER_BYTES
-    n_frames = -(-len(data) // room)
-    patience_s = FIFO_S
-    for n in range(n_frames):
-        part = data[n * room : (n + 1) * room]
-        frame = HEADER % (MAGIC, os.getpid(), n, n_frames, len(part)) + part
-        while not is_taken(fifo, frame):
-            began = time.monotonic()
-            if not select.select([], [fifo], [], max(0.0, patience_s))[1]:
-                return
-            patience_s -= time.monotonic() - began
-
-
-def is_taken(fifo: int, frame: bytes) -> bool:
-    """Whether there was room for a frame."""
-    try:
-        os.write(fifo, frame)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def is_cut_off(file: int) -> bool:

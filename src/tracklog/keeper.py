@@ -37,6 +37,7 @@ STUCK_S = 10.0  # for what was killed, to be gone
 LOOK_S = 0.01  # between two looks at what is left
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 NAMES = ("settings.json", "stop.fifo", "schema.json", "keeper")  # what we make in the private folder …
+PAYLOAD = "hook."  # … how names begin that hooks make there …
 ASKS = "asks"  # … and a folder with files of JSON
 LEAST_PARTS = 2  # of an order, without the private folder and the program
 COMMANDS = {b"I": INTERRUPT, b"T": TERMINATE, b"K": KILL}
@@ -378,7 +379,7 @@ def opened(path: str, folder: "int | None" = None) -> "int | None":
 
 def is_ours(name: str) -> bool:
     """Whether we make such a file; one that is being written has a dot before its name, and our number behind."""
-    return name in NAMES or name.startswith(tuple(f".{one}." for one in NAMES))
+    return name in NAMES or name.startswith((PAYLOAD, *(f".{one}." for one in NAMES)))
 
 
 def clear(folder: int, names: "list[str]") -> None:

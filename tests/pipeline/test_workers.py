@@ -98,4 +98,4 @@ def test_no_descriptor_is_left_open() -> None:
     for _ in range(5):
         list(messages_of(3, named))
     after = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-    assert after == before
+    assert after <= before  # others may have let go of some meanwhile

@@ -9,7 +9,7 @@ import pytest
 from tracklog.errors import UserError
 from tracklog.run import codex
 from tracklog.run.codex import CodexSense
-from tracklog.run.wishes import Wish
+from tracklog.run.wishes import Wish, checked
 
 PLAIN = ["exec", "--json", "--skip-git-repo-check", "--color", "never"]
 
@@ -45,7 +45,7 @@ def test_resume_and_fork_are_commands_below_exec(tmp_path: Path) -> None:
 def test_what_codex_does_not_have_is_refused_not_left_out(tmp_path: Path) -> None:
     for asked in ({"max_turns": 2}, {"allowed_tools": ("Bash",)}, {"name": "n"}, {"ask_here_s": 1.0}):
         with pytest.raises(UserError, match="Codex has no such thing"):
-            Wish(agent="codex", prompt="x", cwd=tmp_path, **asked)
+            checked(Wish(agent="codex", prompt="x", cwd=tmp_path, **asked))
 
 
 def test_the_stream_tells_the_thread_the_words_the_usage_and_the_end() -> None:

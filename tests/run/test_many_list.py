@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,7 @@ def test_what_a_line_leaves_out_is_as_the_command_line_says(tmp_path: Path) -> N
     limits = Limits(timeout_s=5, max_cost_micro_usd=7)
     found = read(tmp_path, {"prompt": "do it"}, model="opus", limits=limits, client_arguments=("-x",))
     wish = base(tmp_path, model="opus", limits=limits, client_arguments=("-x",))
-    assert [task.wish for task in found.tasks] == [replace(wish, prompt="do it")]
+    assert [task.wish for task in found.tasks] == [wish._replace(prompt="do it")]
 
 
 def test_a_prompt_file_is_looked_for_beside_the_list(tmp_path: Path) -> None:
@@ -140,8 +139,8 @@ def test_an_id_that_looks_like_the_number_of_another_line_is_told(tmp_path: Path
 
 def test_limits_are_no_part_of_the_question(tmp_path: Path) -> None:
     one = base(tmp_path)
-    slower = replace(
-        one, limits=Limits(timeout_s=1, max_cost_micro_usd=3), max_turns=9, batch="b", client="c"
+    slower = one._replace(
+        limits=Limits(timeout_s=1, max_cost_micro_usd=3), max_turns=9, batch="b", client="c"
     )
     assert digest_of(one, in_worktree=False) == digest_of(slower, in_worktree=False)
 
@@ -159,7 +158,7 @@ def test_limits_are_no_part_of_the_question(tmp_path: Path) -> None:
 )
 def test_whoever_asks_something_else_gets_another_digest(tmp_path: Path, change: dict[str, Any]) -> None:
     one = base(tmp_path)
-    assert digest_of(one, in_worktree=False) != digest_of(replace(one, **change), in_worktree=False)
+    assert digest_of(one, in_worktree=False) != digest_of(one._replace(**change), in_worktree=False)
     assert digest_of(one, in_worktree=False) != digest_of(one, in_worktree=True)
 
 

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from tracklog.errors import UserError
-from tracklog.run.wishes import Limits, Wish
+from tracklog.run.wishes import Limits, Wish, checked
 
 ID = "0b7c2c1e-0000-4000-8000-000000000001"
 
 
 def test_a_plain_wish_is_fine(tmp_path: Path) -> None:
-    assert Wish(agent="claude", prompt="--help", cwd=tmp_path, resume=ID, is_fork=True).resume == ID
+    wish = Wish(agent="claude", prompt="--help", cwd=tmp_path, resume=ID, is_fork=True)
+    assert checked(wish) is wish
 
 
 @pytest.mark.parametrize(
@@ -35,4 +36,4 @@ def test_a_plain_wish_is_fine(tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_said_at_once(tmp_path: Path, asked: dict[str, Any], words: str) -> None:
     given: dict[str, Any] = {"agent": "claude", "prompt": "x", "cwd": tmp_path}
     with pytest.raises(UserError, match=words):
-        Wish(**(given | asked))
+        checked(Wish(**(given | asked)))

@@ -16,7 +16,6 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from tracklog.live.processes import process_of
 from tracklog.live.signs import Sign, WaitingFor
 from tracklog.live.states import Alive
 from tracklog.records.base import Unknown
@@ -55,6 +54,8 @@ class Registration(NamedTuple):
 
     def process(self) -> Alive:
         """Whether its process lives."""
+        from tracklog.live.processes import process_of  # slow to load, and most registrations are only read
+
         return process_of(
             self.record.pid,
             proc_start=self.record.proc_start,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tracklog.model.ids import SessionId
 from tracklog.model.lineage import Descent, Trace, descents
@@ -14,11 +13,11 @@ from tracklog.records.claude_code.blocks import ToolResult, ToolUse
 from tracklog.records.claude_code.envelope import Envelope
 from tracklog.records.claude_code.messages import AssistantLine, UserLine
 from tracklog.records.claude_code.metadata import ContinuedIn, HistorySuppression
-from tracklog.records.codex.envelope import EnvelopeLine, SessionMetaLine
 from tracklog.sources.files import NotReadable
-from tracklog.sources.found import UUID, FileKind, LogFile
+from tracklog.sources.found import FileKind, LogFile
 
-_THREAD_ID = re.compile(UUID)
+Look = Callable[[Trace, Piece], None]
+
 _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 
 
@@ -52,7 +51,7 @@ def trace_of(file: LogFile, session: str) -> Trace:
     if file.kind is FileKind.SUBAGENT:
         thread = file.path.name.partition(".")[0]
     trace = Trace(str(file.path), session, thread=thread, says_copies=is_codex)
-    look = _look_at_codex if is_codex else _look_at_claude
+    look = _codex_look() if is_codex else _look_at_claude
     try:
         for piece in pieces_of(file):
             n_known = len(trace.keys)
@@ -89,30 +88,9 @@ def _look_at_claude(trace: Trace, piece: Piece) -> None:
         trace.marked_background()
 
 
-def _look_at_codex(trace: Trace, piece: Piece) -> None:
-    record, line = piece.record, piece.line
-    if isinstance(record, SessionMetaLine):
-        _look_at_meta(trace, record, line)
-    if isinstance(record, EnvelopeLine) and record.ordinal is not None:
-        trace.counted(record.ordinal, line)
-    payload = getattr(record, "payload", None)
-    for kind, id in (
-        ("turn", getattr(payload, "turn_id", None)),
-        ("call", getattr(payload, "call_id", None)),
-    ):
-        if isinstance(id, str) and id:
-            trace.saw(f"{kind}:{id}", line, piece.at)
+def _codex_look() -> Look:
+    from tracklog.pipeline.descent_codex import (
+        look_at_codex,
+    )  # who reads no log of Codex does without its records
 
-
-def _look_at_meta(trace: Trace, record: SessionMetaLine, line: int) -> None:
-    meta = record.payload
-    if line > 1:
-        if meta.id and _THREAD_ID.fullmatch(meta.id):
-            trace.marked(meta.id, line=line)
-        return
-    base = meta.history_base.thread_id if meta.history_base else None
-    source = meta.forked_from_id or base
-    if source:
-        trace.marked(source, is_referring=meta.history_base is not None)
-    if meta.subagent_history_start_ordinal is not None and meta.parent_thread_id:
-        trace.marked(meta.parent_thread_id, own_from_ordinal=meta.subagent_history_start_ordinal)
+    return look_at_codex

@@ -7,14 +7,17 @@ own. So one look at each known folder and log tells.
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracklog.sources.found import Root
 from tracklog.store.settings import setting
 from tracklog.store.stamps import folders_of, stamps
+
+if TYPE_CHECKING:
+    import sqlite3
 
 SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (spooled.py)
 _NOT_THERE = -1

@@ -194,6 +194,11 @@ class Child:
         except BaseException as error:  # a door: it is raised again for whoever waits
             self._failure = error
 
+    def _rehearse(self) -> None:
+        """Reads the log while the client takes its leave: what is done for the first time takes long."""
+        with suppress(Exception):  # whatever it is: it will be said when it counts
+            self._ready().rehearse(self._sense)
+
     def _heard_out(self) -> HeardOut:
         from tracklog.run.concluding import HeardOut
 
@@ -256,6 +261,7 @@ class Child:
         self._limits.sign()
         if self._sense.is_finished and self._finished_at is None:
             self._finished_at = time.monotonic()
+            threading.Thread(target=self._rehearse, daemon=True).start()
         if not had_session and self._sense.session not in (None, self._prepared.session):
             # Who listens does not wait for what is being loaded.
             threading.Thread(target=self._tell_name, daemon=True).start()

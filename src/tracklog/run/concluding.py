@@ -61,6 +61,10 @@ class Concluding:
         since = datetime.fromtimestamp(self._prepared.began_ms / 1000, UTC)
         return spent_since(files, self._prepared.kin, self._known_prices(), since=since, told=told)
 
+    def rehearse(self, sense: ClaudeSense | CodexSense) -> None:
+        """Reads what stands in the log by now, for nothing but to have done it once."""
+        self._collected(sense, sense.session or self._prepared.session)
+
     def result(self, heard: HeardOut, *, problems: list[str]) -> Result:
         """All that is known, put together."""
         prepared, sense = self._prepared, heard.sense

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracklog.live.hook_files import read_whole
-from tracklog.live.hook_settings import hooks_in
 
 MOST_BYTES = 1 << 20
 MOST_FILES = 2000  # in a folder of prompts
@@ -152,6 +151,8 @@ def hook_dangers(path: Path, hooks: Any) -> Iterator[Danger]:
         if is_said(hooks):
             yield danger(path, "hooks", hooks)
         return
+    from tracklog.live.hook_settings import hooks_in  # most folders have no hooks
+
     for event, groups in hooks.items():
         what = f"hook {name_of(event)}"
         if not _has_the_form(groups):

@@ -86,20 +86,17 @@ _SOUNDS_LIKE_A_PROGRAM = re.compile(
 _MILD_MODES = ("default", "dontAsk", "manual", "plan")
 _MOST_ENV_NAME = 200  # longer ones are nobody's, and would keep the patterns busy
 _ACCOUNT = "works on another's account"
-_ENV = tuple(
-    (re.compile(names, re.I), does)
-    for names, does in (
-        (r"LD_.*|DYLD_.*", "puts code into every program"),
-        (r"(NODE|BUN|DENO|PYTHON|RUBY|PERL5?|JAVA_TOOL|_JAVA)_?(OPTIONS|OPT|PATH|STARTUP|LIB|HOME)", "puts code into programs"),
-        (r"PATH|SHELL|BASH_ENV|BASH_FUNC.*|ENV|PROMPT_COMMAND|.*EDITOR|.*PAGER|BROWSER|GIT_.*|HOME|CLAUDE_CODE_SHELL.*", "decides what is run"),
-        (r".*PROXY|.*PROXY_URL", "leads its traffic elsewhere"),
-        (r".*(_URL|_URI|_ENDPOINT|_HOST)(_.*)?", "sends requests elsewhere"),
-        (r"NODE_TLS_REJECT_UNAUTHORIZED|NODE_EXTRA_CA_CERTS|SSL_CERT_.*|.*_CA_BUNDLE|CURL_.*", "weakens encryption"),
-        (r"ANTHROPIC_CUSTOM_HEADERS", "adds to every request"),
-        (r"ANTHROPIC_(API_KEY|AUTH_TOKEN)|.*(_KEY|_TOKEN|_SECRET)", _ACCOUNT),
-        (r"OTEL_.*|.*TELEMETRY.*", "sends what happens elsewhere"),
-        (r"CLAUDE_.*|ANTHROPIC_.*|DISABLE_.*", "changes how the client works"),
-    )
+_ENV = (  # by the first that fits; compiled when a folder sets variables
+    (r"LD_.*|DYLD_.*", "puts code into every program"),
+    (r"(NODE|BUN|DENO|PYTHON|RUBY|PERL5?|JAVA_TOOL|_JAVA)_?(OPTIONS|OPT|PATH|STARTUP|LIB|HOME)", "puts code into programs"),
+    (r"PATH|SHELL|BASH_ENV|BASH_FUNC.*|ENV|PROMPT_COMMAND|.*EDITOR|.*PAGER|BROWSER|GIT_.*|HOME|CLAUDE_CODE_SHELL.*", "decides what is run"),
+    (r".*PROXY|.*PROXY_URL", "leads its traffic elsewhere"),
+    (r".*(_URL|_URI|_ENDPOINT|_HOST)(_.*)?", "sends requests elsewhere"),
+    (r"NODE_TLS_REJECT_UNAUTHORIZED|NODE_EXTRA_CA_CERTS|SSL_CERT_.*|.*_CA_BUNDLE|CURL_.*", "weakens encryption"),
+    (r"ANTHROPIC_CUSTOM_HEADERS", "adds to every request"),
+    (r"ANTHROPIC_(API_KEY|AUTH_TOKEN)|.*(_KEY|_TOKEN|_SECRET)", _ACCOUNT),
+    (r"OTEL_.*|.*TELEMETRY.*", "sends what happens elsewhere"),
+    (r"CLAUDE_.*|ANTHROPIC_.*|DISABLE_.*", "changes how the client works"),
 )  # fmt: skip
 _PROMPTS = ("agents", "commands", "skills")
 _RUNS_BEFORE_A_PROMPT = ("hooks", "mcpServers", "permissionMode", "allowed-tools")
@@ -177,7 +174,7 @@ def _env_dangers(path: Path, env: Any) -> Iterator[Danger]:
             yield danger(path, "env", env)
         return
     for name, value in env.items():
-        does = next((words for names, words in _ENV if names.fullmatch(name[:_MOST_ENV_NAME])), None)
+        does = next((does for names, does in _ENV if re.fullmatch(names, name[:_MOST_ENV_NAME], re.I)), None)
         tell = secret if does == _ACCOUNT else danger
         yield tell(path, f"env {name_of(name)}{f' ({does})' if does else ''}", value)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import shutil
 import subprocess
 import threading
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracklog.errors import UserError
+from tracklog.live.process_start import start_ticks
 from tracklog.run.poising import Poised, order_for, poised
 from tracklog.run.private import note_process
 from tracklog.sources.reasons import why_failed
@@ -185,16 +185,11 @@ class Tree:
 
     def __init__(self, keeper: int | None = None, *, mark: str | None) -> None:
         self._mark = mark
-        self._pids = [keeper] if keeper is not None else []
-        self._known: list[psutil.Process] = []
+        self._known = [(keeper, start_ticks(keeper))] if keeper is not None else []  # each with its start
 
     def note_client(self, pid: int) -> None:
         """From now on this process is the client, and its later namesakes are not."""
-        import psutil  # slow to load, and the client runs already
-
-        for one in (*self._pids, pid):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                self._known.append(psutil.Process(one))
+        self._known.append((pid, start_ticks(pid)))
 
     def kill(self) -> int:
         """Kills all; how many there were."""
@@ -213,9 +208,11 @@ class Tree:
         import psutil
 
         found: set[psutil.Process] = set()
-        for process in self._known:
+        for pid, start in self._known:
             with contextlib.suppress(psutil.Error):
-                found.update([process, *process.children(recursive=True)])
+                process = psutil.Process(pid)
+                if start_ticks(pid) == start:
+                    found.update([process, *process.children(recursive=True)])
         if self._mark is not None:
             found.update(one for one in psutil.process_iter() if _mark_of(one) == self._mark)
         return [one for one in found if one.pid != os.getpid() and _lives(one)]
@@ -294,9 +291,10 @@ def keeper_for(folder: Path | None) -> Poised:
 
 def program_named(name: str, env: Mapping[str, str]) -> str:
     """Where a program is, by the PATH of this environment."""
-    found = shutil.which(name, path=env.get("PATH", os.defpath))
-    if found is not None:
-        return os.path.abspath(found)
+    folders = [""] if os.sep in name else env.get("PATH", os.defpath).split(os.pathsep)
+    for path in (os.path.abspath(os.path.join(folder, name)) for folder in folders):
+        if os.access(path, os.X_OK) and os.path.isfile(path):  # as `shutil.which`, which is slow to load
+            return path
     if os.sep in name:
         raise UserError(f"{name} is no program that can be run: name another with --client")
     install = f"install {_INSTALL[name]}" if name in _INSTALL else "install it"

@@ -9,14 +9,13 @@ Rules of this room
 import hashlib
 import os
 from collections.abc import Iterable
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from tracklog.errors import UserError
-from tracklog.run.wishes import Limits, Wish
+from tracklog.run.wishes import Limits, Wish, checked
 from tracklog.sources.reasons import why_failed
 
 _MICRO = 1_000_000
@@ -109,8 +108,9 @@ def same_again(wish: Wish, times: int, *, in_worktree: bool = False) -> list[Tas
 
 def digest_of(wish: Wish, *, in_worktree: bool) -> str:
     """What was asked, in 16 letters. What was left unsaid is no part of it: a later release may have more to say."""
+    unsaid = Wish._field_defaults
     said = {
-        one.name: getattr(wish, one.name) for one in fields(wish) if getattr(wish, one.name) != one.default
+        name: value for name, value in wish._asdict().items() if name not in unsaid or value != unsaid[name]
     }
     asked = {name: value for name, value in said.items() if name not in _NO_PART_OF_THE_QUESTION}
     asked |= {"in_worktree": in_worktree, "json_schema": _plain(wish.json_schema)}
@@ -126,14 +126,14 @@ def _task(n: int, text: bytes, base: Wish, folder: Path, *, in_worktree: bool) -
     name = f"line-{n}" if line.id is None else line.id
     if not 0 < len(name) <= _LONGEST_ID:
         raise UserError(f"an id has 1 to {_LONGEST_ID} letters")
-    wish = replace(
-        base,
+    wish = base._replace(
         prompt=_prompt(line, folder),
         cwd=base.cwd if line.cwd is None else _beside(folder, line.cwd),
         limits=_limits(line, base.limits),
         **_named_alike(line),
         **_named_otherwise(line),
     )
+    checked(wish)
     is_apart = in_worktree if line.worktree is None else line.worktree
     return Task(name, n, wish, digest_of(wish, in_worktree=is_apart), is_apart)
 
@@ -169,8 +169,7 @@ def _beside(folder: Path, name: str) -> Path:
 
 def _limits(line: _Line, base: Limits) -> Limits:
     cost = base.max_cost_micro_usd if line.max_cost is None else round(line.max_cost * _MICRO)
-    return replace(
-        base,
+    return base._replace(
         timeout_s=line.timeout or base.timeout_s,
         idle_s=line.idle_timeout or base.idle_s,
         max_cost_micro_usd=cost,

@@ -12,7 +12,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,21 +37,20 @@ _SCHEMA = "schema.json"
 _SETTINGS = "settings.json"
 
 
-@dataclass
 class Prepared:
     """A child that can be started."""
 
-    run: str
-    wish: Wish
-    home: Home
-    env: dict[str, str]
-    argv: list[str]
-    session: str | None  # None: the client will name it
-    began_ms: int
-    keeper: Poised | None = None  # waits for its order
-    folder: PrivateFolder | None = None
-    fifo: Fifo | None = None
-    problems: list[str] = field(default_factory=list)
+    def __init__(
+        self, run: str, wish: Wish, home: Home, *, env: dict[str, str], session: str | None, began_ms: int
+    ) -> None:
+        self.run, self.wish, self.home, self.env = run, wish, home, env
+        self.session = session  # None: the client will name it
+        self.began_ms = began_ms
+        self.argv: list[str] = []
+        self.keeper: Poised | None = None  # waits for its order
+        self.folder: PrivateFolder | None = None
+        self.fifo: Fifo | None = None
+        self.problems: list[str] = []
 
     @cached_property
     def logs(self) -> ChildLogs:
@@ -90,16 +88,9 @@ def prepare(
     _refuse_without_price(wish, prices)
     is_claude = wish.agent == "claude"
     child_env = (claude_code if is_claude else codex).environment(env) | {MARK: run}
-    prepared = Prepared(
-        run=run,
-        wish=wish,
-        home=home,
-        env=child_env,
-        argv=[],
-        session=_session_of(wish),
-        began_ms=time.time_ns() // 1_000_000,
-        problems=[note] if note is not None else [],
-    )
+    now_ms = time.time_ns() // 1_000_000
+    prepared = Prepared(run, wish, home, env=child_env, session=_session_of(wish), began_ms=now_ms)
+    prepared.problems += [note] if note is not None else []
     prepared.keeper = keeper_for(folder_of(home, run))
     try:
         _make_folder(prepared)

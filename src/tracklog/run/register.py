@@ -19,10 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import psutil
-
-from tracklog.live.processes import running_codex
-from tracklog.live.registry import Registration, read_registration
+from tracklog.keeper import processes, row_of
 from tracklog.live.runs import (
     Ended,
     How,
@@ -39,11 +36,9 @@ from tracklog.live.runs import (
     runs,
     start_mark,
 )
-from tracklog.pipeline.sessions import group
 from tracklog.run.keeping import MARK
 from tracklog.sources.files import NotReadable, open_log
 from tracklog.sources.homes import claude_homes
-from tracklog.sources.places import find_at
 from tracklog.store.home import Home
 
 __all__ = [
@@ -97,36 +92,33 @@ def parent_of_us(env: Mapping[str, str], *, home: Home, pid: int | None = None) 
     return _session_among(_below(run, above, with_its_own=parent is None), env) or parent
 
 
-def _below(run: Run, above: Sequence[psutil.Process], *, with_its_own: bool) -> list[psutil.Process]:
+def _below(run: Run, above: Sequence[int], *, with_its_own: bool) -> list[int]:
     """The processes between us and that of a run; none, if it is not among those above us."""
-    pids = [process.pid for process in above]
-    if run.started.pid not in pids or run.alive().life != "alive":
+    if run.started.pid not in above or run.alive().life != "alive":
         return []
-    return list(above[: pids.index(run.started.pid) + with_its_own])
+    return list(above[: above.index(run.started.pid) + with_its_own])
 
 
-def _processes_above(pid: int) -> Iterator[psutil.Process]:
+def _processes_above(pid: int) -> Iterator[int]:
     """Our ancestors, the nearest first, as far as they can be seen."""
-    try:
-        process: psutil.Process | None = psutil.Process(pid)
-        for _ in range(_MOST_ABOVE):
-            process = process.parent() if process is not None else None
-            if process is None or process.pid <= 1:
-                return
-            yield process
-    except psutil.Error:
-        return  # it ended while we looked, or belongs to somebody else
+    table = None if os.path.exists("/proc/self/stat") else processes()
+    for _ in range(_MOST_ABOVE):
+        row = row_of(pid) if table is None else table.get(pid)
+        if row is None or row.parent <= 1:
+            return  # it ended while we looked, or nobody is above it
+        pid = row.parent
+        yield pid
 
 
-def _session_among(processes: Sequence[psutil.Process], env: Mapping[str, str]) -> Parent | None:
+def _session_among(pids: Sequence[int], env: Mapping[str, str]) -> Parent | None:
     """The session of the nearest of these processes that has one."""
     homes = claude_homes(env)
-    rollouts = _rollouts_of(processes)
-    for process in processes:
-        session = next(filter(None, (_registered(home, process.pid) for home in homes)), None)
+    rollouts = _rollouts_of(pids)
+    for pid in pids:
+        session = next(filter(None, (_registered(home, pid) for home in homes)), None)
         if session is not None:
             return Parent("claude", session)
-        if (thread := _thread_in(rollouts.get(process.pid, frozenset()))) is not None:
+        if (thread := _thread_in(rollouts.get(pid, frozenset()))) is not None:
             return Parent("codex", thread)
     return None
 
@@ -134,6 +126,10 @@ def _session_among(processes: Sequence[psutil.Process], env: Mapping[str, str]) 
 def _registered(home: Path, pid: int) -> str | None:
     """The session that a living Claude Code of this number has registered."""
     name = f"{pid}.json"
+    if not (home / "sessions" / name).exists():
+        return None
+    from tracklog.live.registry import Registration, read_registration  # slow to load
+
     try:
         with open_log(home / "sessions" / name) as stream:
             owner = os.fstat(stream.fileno()).st_uid
@@ -144,22 +140,30 @@ def _registered(home: Path, pid: int) -> str | None:
     return read.record.session_id if is_it and isinstance(read, Registration) else None
 
 
-def _rollouts_of(processes: Sequence[psutil.Process]) -> dict[int, frozenset[str]]:
+def _rollouts_of(pids: Sequence[int]) -> dict[int, frozenset[str]]:
     """The logs that each Codex among them has open. All processes are looked at only if there is one."""
-    if not any("codex" in _name_of(process) for process in processes):
+    if not any(map(_may_be_codex, pids)):
         return {}
+    from tracklog.live.processes import running_codex  # slow to load
+
     return {one.pid: one.rollouts or frozenset() for one in running_codex()}
 
 
-def _name_of(process: psutil.Process) -> str:
+def _may_be_codex(pid: int) -> bool:
+    """By its name; where names cannot be read so easily, anybody may be."""
     try:
-        return str(process.name()).lower()
-    except psutil.Error:
-        return ""
+        return b"codex" in Path(f"/proc/{pid}/comm").read_bytes().lower()
+    except OSError:
+        return not os.path.exists("/proc/self/stat")
 
 
 def _thread_in(rollouts: frozenset[str]) -> str | None:
     """The session to which the logs that a Codex has open belong; of several the one that was written last."""
+    if not rollouts:
+        return None
+    from tracklog.pipeline.sessions import group  # slow to load
+    from tracklog.sources.places import find_at
+
     files = [file for path in sorted(rollouts) for file in find_at(Path(path))]
     sessions = sorted(group(files), key=lambda one: one.changed_ns)
     return sessions[-1].id if sessions else None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tracklog.run.keeping import keep
 from tracklog.run.preparing import new_run, prepare, put_away
 from tracklog.run.recording import Recording
-from tracklog.run.wishes import Wish
+from tracklog.run.wishes import Wish, checked
 from tracklog.store.home import Home
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ def start(
     """Starts a child and comes back at once; it is listened to by a thread.
 
     `home` is where tracklog keeps its own files; `env` the environment of the child and where the agents' homes are.
-    Raises `Untrusted` if the folder's own settings would execute something, and nobody has said that they may.
+    Raises `UserError` for a wish that makes no sense, and `Untrusted` if the folder's own settings would execute something, and nobody has said that they may.
     """
     ours = home if isinstance(home, Home) else Home(home or usual_home())
     known = prices or prices_of(ours)
     given = os.environ if env is None else env
-    prompt = _bytes_of(wish.prompt)
+    prompt = _bytes_of(checked(wish).prompt)
     prepared = prepare(wish, home=ours, env=given, prices=known, run=run or new_run())
     recording = Recording(prepared, given)
     try:

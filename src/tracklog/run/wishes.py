@@ -1,12 +1,11 @@
-"""What is asked of one child session, and the limits it works under. Values only; what makes no sense is said at once."""
+"""What is asked of one child session, and the limits it works under. Plain tuples: a dataclass takes longer to load."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from tracklog.errors import UserError
 
@@ -27,8 +26,7 @@ def session_in(value: object) -> str | None:
     return value if isinstance(value, str) and is_session_name(value) else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
+class Limits(NamedTuple):
     """What ends a child before it has ended by itself."""
 
     timeout_s: float | None = None
@@ -37,8 +35,7 @@ class Limits:
     grace_s: float = GRACE_S
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wish:
+class Wish(NamedTuple):
     """All that is asked of one child."""
 
     agent: Agent
@@ -53,7 +50,7 @@ class Wish:
     append_system_prompt: str | None = None
     json_schema: Mapping[str, Any] | None = None
     max_turns: int | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = Limits()
     persists: bool = True  # whether the client writes a log
     session: str | None = None  # the id that a new session is to have
     resume: str | None = None  # the session that goes on
@@ -67,48 +64,51 @@ class Wish:
     )
     batch: str | None = None  # the line of a list that it answers
 
-    def __post_init__(self) -> None:
-        for is_wrong, what in (
-            (self.agent not in AGENTS, f"no agent {self.agent}: {' or '.join(AGENTS)}"),
-            (not self.prompt.strip(), "an empty prompt: say what is to be done"),
-            (not self.cwd.is_dir(), f"{self.cwd} is no folder: name the one to work in with --cwd"),
-            (
-                self.session is not None and not _SESSION.fullmatch(self.session),
-                f"{self.session} is no session id: it takes a UUID in small letters",
-            ),
-            (
-                self.limits.max_cost_micro_usd is not None and not self.persists,
-                "--max-cost counts what stands in the log: it does not go with --no-persistence",
-            ),
-            (self.is_fork and self.resume is None, "a fork needs a session to begin from"),
-            (
-                self.resume is not None and not is_session_name(self.resume),
-                f"{self.resume!r} is no session id",
-            ),
-            (any("\0" in word for word in self._words()), "a NUL cannot be handed to the client"),
-            *(self._wrong_for_codex() if self.agent == "codex" else ()),
-        ):
-            if is_wrong:
-                raise UserError(what)
 
-    def _words(self) -> Iterator[str]:
-        """All that becomes an argument of the client."""
-        given = (self.model, self.permission_mode, self.name, self.append_system_prompt, self.client)
-        yield from (word for word in given if word is not None)
-        yield from (*self.allowed_tools, *self.disallowed_tools, *self.client_arguments)
-        yield from map(str, (self.cwd, *self.add_dirs))
+def checked(wish: Wish) -> Wish:
+    """The same wish; raises UserError for what makes no sense."""
+    for is_wrong, what in (
+        (wish.agent not in AGENTS, f"no agent {wish.agent}: {' or '.join(AGENTS)}"),
+        (not wish.prompt.strip(), "an empty prompt: say what is to be done"),
+        (not wish.cwd.is_dir(), f"{wish.cwd} is no folder: name the one to work in with --cwd"),
+        (
+            wish.session is not None and not _SESSION.fullmatch(wish.session),
+            f"{wish.session} is no session id: it takes a UUID in small letters",
+        ),
+        (
+            wish.limits.max_cost_micro_usd is not None and not wish.persists,
+            "--max-cost counts what stands in the log: it does not go with --no-persistence",
+        ),
+        (wish.is_fork and wish.resume is None, "a fork needs a session to begin from"),
+        (
+            wish.resume is not None and not is_session_name(wish.resume),
+            f"{wish.resume!r} is no session id",
+        ),
+        (any("\0" in word for word in _words(wish)), "a NUL cannot be handed to the client"),
+        *(_wrong_for_codex(wish) if wish.agent == "codex" else ()),
+    ):
+        if is_wrong:
+            raise UserError(what)
+    return wish
 
-    def _wrong_for_codex(self) -> list[tuple[bool, str]]:
-        """Codex has no such thing, and to leave it out without a word would be a lie."""
-        unknown = {
-            "--max-turns": self.max_turns,
-            "--allow": self.allowed_tools,
-            "--deny": self.disallowed_tools,
-            "--append-system-prompt": self.append_system_prompt,
-            "--name": self.name,
-            "--session-id": self.session,
-            "--ask-here": self.ask_here_s,
-        }
-        return [
-            (value not in (None, ()), f"{name}: Codex has no such thing") for name, value in unknown.items()
-        ]
+
+def _words(wish: Wish) -> Iterator[str]:
+    """All that becomes an argument of the client."""
+    given = (wish.model, wish.permission_mode, wish.name, wish.append_system_prompt, wish.client)
+    yield from (word for word in given if word is not None)
+    yield from (*wish.allowed_tools, *wish.disallowed_tools, *wish.client_arguments)
+    yield from map(str, (wish.cwd, *wish.add_dirs))
+
+
+def _wrong_for_codex(wish: Wish) -> list[tuple[bool, str]]:
+    """Codex has no such thing, and to leave it out without a word would be a lie."""
+    unknown = {
+        "--max-turns": wish.max_turns,
+        "--allow": wish.allowed_tools,
+        "--deny": wish.disallowed_tools,
+        "--append-system-prompt": wish.append_system_prompt,
+        "--name": wish.name,
+        "--session-id": wish.session,
+        "--ask-here": wish.ask_here_s,
+    }
+    return [(value not in (None, ()), f"{name}: Codex has no such thing") for name, value in unknown.items()]

@@ -7,7 +7,6 @@ Rules of this room
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 from collections.abc import Iterator
@@ -123,13 +122,13 @@ def _result_in_worktree(wish: Wish, ours: Home, run: str) -> Result:
     if worktree.note:
         talk(f"tracklog: {safe(worktree.note)}")
     try:
-        apart = dataclasses.replace(wish, cwd=worktree.cwd, trusted_as=wish.cwd)
+        apart = wish._replace(cwd=worktree.cwd, trusted_as=wish.cwd)
         result = result_of(trusted(apart, ours), ours, run)  # what is committed may be something else
     finally:
         left = leave(worktree)
     if left["kept"]:
         talk(f"tracklog: the work is in {tilde(left['path'])}, branch {safe(left['branch'])}")
-    return dataclasses.replace(result, document={**result.document, "worktree": left})
+    return type(result)({**result.document, "worktree": left})
 
 
 def prompt_with_contexts(prompt: str, given: Given, home: Path | None) -> str:

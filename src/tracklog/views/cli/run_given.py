@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracklog.errors import UserError
-from tracklog.run.wishes import Agent, Limits, Wish
+from tracklog.run.wishes import Agent, Limits, Wish, checked
 from tracklog.sources.reasons import why_failed
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
@@ -31,7 +31,8 @@ class Given(NamedTuple):
 
     def wish(self, agent: Agent, prompt: str, cwd: Path, **others: Any) -> Wish:
         """The wish for a child."""
-        return Wish(agent=agent, prompt=prompt, cwd=cwd, limits=self.limits, **{**self.values, **others})
+        wish = Wish(agent=agent, prompt=prompt, cwd=cwd, limits=self.limits, **{**self.values, **others})
+        return checked(wish)
 
 
 def seconds_in(text: str) -> float | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -105,7 +104,7 @@ def run_many(
             check(to_do)
         many = Many(
             to_do,
-            start=lambda task: start(task._replace(wish=replace(task.wish, batch=key_of(file.batch, task)))),
+            start=lambda task: start(task._replace(wish=task.wish._replace(batch=key_of(file.batch, task)))),
             recover=_recovery(file, home, recover) if recover is not None else None,
             jobs=asked.jobs,
             retries=asked.retries,

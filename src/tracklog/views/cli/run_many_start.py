@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from tracklog.model.prices import Prices
 from tracklog.run import Child, Result, start
@@ -42,7 +41,7 @@ def started(task: Task, home: Home, *, prices: Callable[[], Prices]) -> Running:
         return start(task.wish, home=home, run=run, prices=prices)
     worktree = add(task.wish.cwd, home, run)
     try:
-        wish = replace(task.wish, cwd=worktree.cwd, trusted_as=task.wish.cwd)
+        wish = task.wish._replace(cwd=worktree.cwd, trusted_as=task.wish.cwd)
         child = start(wish, home=home, run=run, prices=prices)
     except BaseException:
         leave(worktree)
