@@ -92,6 +92,7 @@ bench: $(READY) ## how fast reading, folding, totals, the status line and the in
 	$(BIN)/python -m bench.hook
 	$(BIN)/python -m bench.tail
 	$(BIN)/python -m bench.run
+	$(BIN)/python -m bench.redact
 
 golden: $(READY) ## rewrite golden files and generated documents; review the difference
 	$(BIN)/python -m tests.golden.rewrite

@@ -31,6 +31,7 @@ def made_index(folder: Path) -> Home:
         _put_sessions(db)
         _put_parts(db)
         _put_spending(db)
+        _put_secrets(db)
         make_views(db)
     return home
 
@@ -142,6 +143,14 @@ def _put_parts(db: sqlite3.Connection) -> None:
 def _call(id: str, *, file: int, verdict: str) -> dict[str, Any]:
     known = {"thread": "main", "turn": 1, "name": "Bash", "sureness": "stated", "called_at": AT, "line": 3}
     return {**known, "call": id, "call_key": call_key(id), "file": file, "verdict": verdict, "took_ms": 12.5}
+
+
+def _put_secrets(db: sqlite3.Connection) -> None:
+    scanned = {"generation": 1, "rules": "1.0", "position": 500, "lines": 4, "contents_bytes": 500}
+    for file in (1, 2):
+        put(db, "secret_scans", file=file, **scanned)
+    put(db, "secret_rows", file=1, line=3, kind="github-pat", hash="0123456789abcdef", count=2)
+    put(db, "secret_rows", file=2, line=1, kind="private-key", hash="fedcba9876543210", count=1)
 
 
 def _put_spending(db: sqlite3.Connection) -> None:

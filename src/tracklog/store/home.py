@@ -18,7 +18,19 @@ from tracklog.errors import UserError
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
 _OURS = frozenset(
-    {"archive", "demo", "hooks", "live", "prices.toml", "runs", "statusline.json", "spool", "token"}
+    {
+        "allowed.toml",
+        "archive",
+        "demo",
+        "hooks",
+        "live",
+        "prices.toml",
+        "redaction.key",
+        "runs",
+        "statusline.json",
+        "spool",
+        "token",
+    }
 )
 
 

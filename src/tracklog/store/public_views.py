@@ -379,6 +379,33 @@ PASSAGES = View(
     scope="path",
 )
 
+SECRETS = View(
+    "secrets",
+    "One row for each secret that `tracklog scan` found in a line of a log, as of the last scan; never its value.",
+    (
+        Column("agent", "text", "The product: `claude` or `codex`.", "log.agent"),
+        Column("session", "text", "The session that its log belongs to.", "log.session"),
+        _own("kind", "text", "What kind of secret it is, as the rules call it."),
+        _own(
+            "hash",
+            "text",
+            "A hash of the value, keyed with a key of this machine: the same value has the same.",
+        ),
+        Column("times", "integer", "How often it stands in that line.", "own.count"),
+        _PATH,
+        _LINE,
+        Column(
+            "only_here",
+            "integer",
+            "1: the log is gone from its place, and only the archive has it.",
+            "log.state = 'kept'",
+        ),
+    ),
+    "from secret_rows own\njoin log_files log on log.id = own.file and log.state <> 'past'\n"
+    "join secret_scans scan on scan.file = log.id and scan.generation = log.generation",
+    scope="path",
+)
+
 VIEWS = (
     SESSIONS,
     THREADS,
@@ -391,6 +418,7 @@ VIEWS = (
     FILES,
     LEDGER,
     PASSAGES,
+    SECRETS,
 )
 
 

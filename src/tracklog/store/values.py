@@ -114,6 +114,28 @@ class BlockRead(msgspec.Struct, array_like=True, tag="block"):
     body: bytes
 
 
+class SecretSeen(msgspec.Struct, array_like=True, gc=False):
+    """A secret in a line of a log: what it is and how often it begins there, never its value."""
+
+    line: int
+    kind: str
+    hash: str  # keyed, 16 digits
+    count: int
+
+
+class Scanned(msgspec.Struct, array_like=True):
+    """What one part of a log gave that was looked through for secrets."""
+
+    file: int
+    generation: int
+    from_line: int  # what was known of the lines behind this one is replaced
+    position: int
+    lines: int
+    contents_bytes: int
+    seen: list[SecretSeen]
+    problem: str | None = None
+
+
 class Unread(msgspec.Struct, array_like=True, tag="unread"):
     """Logs that we failed at: our mistake, said and passed over."""
 

@@ -54,6 +54,8 @@ COMMANDS = {
     "rebuild": ("rebuild:rebuild", "Make the index anew from the logs and the archive."),
     "archive": ("archive:archive", "How much the archive holds; make it smaller."),
     "restore": ("restore:restore", "Put a deleted session back to where it stood."),
+    "scan": ("scan:scan", "Secrets that stand in the logs, by kind and place."),
+    "redact": ("redact:redact", "Take secrets and private things out of files, or of what comes by a pipe."),
     "places": ("places:places", "Where the agents keep their logs, and how much is there."),
     "path": ("path:path", "The file that a session is written to."),
     "records": ("records:records", "Every line of one log, and how it was read."),

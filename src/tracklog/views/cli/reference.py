@@ -68,6 +68,8 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 | `search` | `total, exact`; `hits`: `session, agent, path, line, kind, at, snippet, url, marks` ([search.md](search.md)) |
 | `sql` | `columns, rows, truncated` ([schema.md](schema.md)) |
 | `parquet` | `path`; `views`, each with what was written of it |
+| `scan` | `findings`: `kind, path, line, count, hash, session, agent, only_here`, never a value; `skipped`: `path, why`; `scanned`: `files, bytes, new_bytes`; `rules`, their version; `allowed`, how many places are left aside ([redaction.md](redaction.md)); with `--allow`, `--disallow` and `--allowed` only `allowed`: `hash, path, line, why` |
+| `redact` | on stderr: `replaced`: `class, kind, hash, count, places`; `near_misses`: `kind, why, count, places` |
 | `archive` | `path, logs, contents_bytes, stored_bytes, saving, only_here, only_here_bytes, past, recompressed, pruned, oldest_at`; with --prune `dry_run, freed_bytes, left_bytes, pruned, spared`; with --recompress `recompressed, before_bytes, after_bytes, swept, problems` |
 | `restore` | `session, agent, restored`; `files`: `path, kind, bytes, modified_at` |
 | `replay` | lines of `at, step, session, path, bytes, detail` ([replay.md](replay.md)) |

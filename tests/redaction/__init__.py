@@ -1,0 +1,1 @@
+"""What redaction promises: nothing planted is left, figures on a labelled set, linear time."""
