@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 TRACKLOG_STEPS ?= 5000
 TRACKLOG_KILLS ?= 1000
 
-.PHONY: all run test check format lint types rooms docs unit lab lab-latest lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
+.PHONY: all run test check format lint types rooms docs unit browser screenshots lab lab-latest lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
 
 all: format check unit ## format, lint, types, rooms, tests, docs fresh
 
@@ -25,7 +25,7 @@ $(READY): pyproject.toml
 run: $(READY) ## tracklog on your own logs (on the shipped demo if there are none)
 	$(BIN)/tracklog
 
-test: $(READY) lab-clients sdk lint types unit ## everything: lint, types, all tests
+test: $(READY) lab-clients sdk browser lint types unit ## everything: lint, types, all tests
 
 check: lint types docs
 
@@ -53,6 +53,14 @@ lab-clients: $(READY) # the newest clients and a terminal for them, if they can 
 	@command -v tmux > /dev/null || { apt-get update -qq && apt-get install -qq -y tmux; } > /dev/null 2>&1 \
 		|| echo "tmux cannot be installed here: tests that need a terminal are skipped" >&2
 	$(BIN)/python -m tests.lab.clients install newest --optional
+
+browser: $(READY) # Debian's Chromium with fonts, if it can be had; under CI the tests in a browser fail without it
+	@command -v "$${CHROMIUM:-chromium}" > /dev/null || { apt-get update -qq \
+		&& apt-get install -qq -y chromium fonts-dejavu-core fonts-noto-core fonts-noto-cjk; } > /dev/null 2>&1 \
+		|| echo "chromium cannot be installed here: tests in a browser are skipped" >&2
+
+screenshots: $(READY) browser ## pictures of every page: light, dark, 390 px; three of them are the README's
+	$(BIN)/python -m tests.browser.screenshots
 
 sdk: $(READY) # Anthropic's own reader of session logs, apart from our environment; under CI the tests fail without it
 	$(BIN)/python -m tests.sdk.environment install --optional
@@ -82,7 +90,7 @@ prices: $(READY) ## make the price book anew from genai-prices; review the diffe
 	$(BIN)/python -m tests.prices.make_book
 	git diff --stat -- src/tracklog/model/data
 
-bench: $(READY) ## how fast reading, folding, totals, the status line and the index are, beside peers
+bench: $(READY) ## how fast reading, folding, totals, the status line, the index and the browser's pages are, beside peers
 	$(BIN)/python -m tests.oracle.install .lab/peers
 	$(BIN)/python -m bench.read
 	$(BIN)/python -m bench.fold
@@ -93,6 +101,7 @@ bench: $(READY) ## how fast reading, folding, totals, the status line and the in
 	$(BIN)/python -m bench.tail
 	$(BIN)/python -m bench.run
 	$(BIN)/python -m bench.redact
+	$(BIN)/python -m bench.serve
 
 golden: $(READY) ## rewrite golden files and generated documents; review the difference
 	$(BIN)/python -m tests.golden.rewrite

@@ -28,7 +28,7 @@ PINNED = {
     "claude": ("1.0.60", "2.0.30", "2.1.100", "2.1.197"),
     "codex": ("0.98.0",),  # an older envelope release: no ordinals, no items, mirrors of every message
 }
-KNOWN = {"claude": "2.1.325", "codex": "0.166.0"}  # the newest releases whose logs were read to the last key
+KNOWN = {"claude": "2.1.326", "codex": "0.169.0"}  # the newest releases whose logs were read to the last key
 STABLE = re.compile(r"\d+\.\d+\.\d+")
 PROJECT = Path(__file__).resolve().parents[2]
 ASK_S = 60

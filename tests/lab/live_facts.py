@@ -9,6 +9,7 @@ Rules of this room
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import shutil
 import subprocess
@@ -19,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import psutil
 
@@ -43,6 +44,7 @@ from tests.lab.words import Json, Scenario
 
 Shown = Literal["idle", "working", "waiting", "nothing"]
 GLANCE_S = 0.03
+KEPT_BACK_MS = 500  # on a busy machine Claude Code writes a call now and then only with its result
 _SHOWS: tuple[tuple[Shown, re.Pattern[str]], ...] = (
     ("waiting", re.compile(r"Do you want to|Would you like to|[Ee]sc to cancel|enter to submit")),
     ("working", re.compile(r"esc to interrupt")),
@@ -77,6 +79,43 @@ class Eyes(threading.Thread):
         """Looks no longer."""
         self._done.set()
         self.join()
+
+
+class LogEyes(threading.Thread):
+    """Looks into the logs of a home again and again, and keeps when some words first stood there."""
+
+    def __init__(self, home: Path, *words: str) -> None:
+        super().__init__(daemon=True)
+        self.seen_ms: dict[str, int] = {}
+        self._home = home
+        self._words = words
+        self._done = threading.Event()
+
+    def run(self) -> None:
+        while not self._done.wait(GLANCE_S):
+            text = b"".join(map(_bytes_of, self._home.glob(".c*/*s/**/*.jsonl")))
+            for words in self._words:
+                if words not in self.seen_ms and words.encode() in text:
+                    self.seen_ms[words] = now_ms()
+
+    def keeps_back(self, words: str, fact_ms: int) -> bool:
+        """Whether the client wrote of a fact so late that nobody could tell of it by the log."""
+        return self.seen_ms.get(words, math.inf) > fact_ms + KEPT_BACK_MS
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self.join()
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def shown_on(screen: str) -> Shown:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,17 @@ class Place:
         """Everything that runs here."""
         return [one for one in psutil.process_iter() if _home_of(one) == str(self.home.root)]
 
+    def keepers(self) -> list[psutil.Process]:
+        """The keepers of the runs."""
+        return [one for one in self.processes() if "--told" in _words_of(one)]
+
+    def kill_all(self) -> None:
+        """Ends whatever runs here, and waits until it is gone."""
+        for one in self.processes():
+            with suppress(psutil.NoSuchProcess):  # it may go while we look
+                one.kill()
+        wait_until(lambda: not self.processes(), "they do not die")
+
     def becomes_clean(self) -> None:
         """Waits until no process and no file of a run is left."""
         deadline = time.monotonic() + GONE_S
@@ -154,6 +165,13 @@ def _home_of(process: psutil.Process) -> str | None:
         return process.environ().get("HOME") if process.status() != psutil.STATUS_ZOMBIE else None
     except (psutil.Error, OSError):  # it has ended, or it is another user's
         return None
+
+
+def _words_of(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except (psutil.Error, OSError):
+        return []
 
 
 def _micro_usd(model: str, spent: Spent) -> float:
@@ -209,6 +227,5 @@ def place_for(
             yield place
         finally:
             left = place.processes()
-            for process in left:
-                process.kill()
+            place.kill_all()
         assert not left, f"still running: {left}"

@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.lab.run_child import Place, place_for, wait_until
+from tests.lab.run_child import Place, place_for
 from tests.lab.run_stories import BYPASS, CODEX_LONG, DEAR, LONG, SHORT, WORKED, Story
 from tests.lab.words import Json
 from tracklog.run import Child, Limits
@@ -186,16 +186,14 @@ def test_tracklog_and_its_keeper_killed_at_once_leave_nothing_that_the_next_run_
     with place_for(LONG, tmp_path) as place:
         process = place.command(*told_to(LONG))
         place.at_work()
-        (keeper,) = [one for one in place.processes() if one.cmdline()[-1:] and "--told" in one.cmdline()]
+        (keeper,) = place.keepers()
         ours = psutil.Process(process.pid)
         for one in (ours, keeper):
             one.suspend()
         for one in (ours, keeper):
             one.kill()
         process.communicate(timeout=WAIT_S)
-        for one in place.processes():  # nobody is left to end them: that is the one way out
-            one.kill()
-        wait_until(lambda: not place.processes(), "they do not die")
+        place.kill_all()  # nobody is left to end them: that is the one way out
         assert place.start("say it", **BYPASS).result().ended_by == "completed"
         assert place.leftovers() == []
 

@@ -129,6 +129,26 @@ def test_an_interrupted_answer_may_not_be_counted_by_the_client() -> None:
     assert found_in(told(0, rows, totals(opus=(Tokens(10, 14), 24)))) == []
 
 
+BEHIND = {"a": request(), "b": request(offset=END + 1, at=NOON + 1, input=3, output=2, has_ended=False)}
+
+
+def test_an_interrupted_answer_that_stands_behind_the_totals_may_be_in_them() -> None:
+    """2.1.326 writes its totals first, and counts more of the answer than its lines tell."""
+    assert found_in(told(0, BEHIND, totals(opus=(Tokens(8, 9), 17)))) == []
+    assert found_in(told(0, BEHIND, totals(opus=(Tokens(8, 16), 24)))) == []
+    assert found_in(told(0, BEHIND, totals(opus=(Tokens(48, 9), 57)))) == [("s0", "opus", Tokens(40), 40)]
+    assert found_in(told(0, BEHIND, totals(opus=(ONE, 12)))) == []
+
+
+def test_only_the_first_request_behind_the_totals_can_be_the_one_that_was_interrupted() -> None:
+    rows = {
+        **BEHIND,
+        "b": request(offset=END + 1, at=NOON + 1),
+        "c": request(offset=END + 9, at=NOON + 2, has_ended=False),
+    }
+    assert found_in(told(0, rows, totals(opus=(Tokens(10, 14), 24)))) == [("s0", "opus", ONE, 12)]
+
+
 def test_a_request_without_usage_takes_nothing_off() -> None:
     rows = {"a": request(), "b": request(offset=20, output=NO_USAGE)}
     assert found_in(told(0, rows, totals(opus=(Tokens(6, 7), 13)))) == [("s0", "opus", Tokens(1), 1)]

@@ -11,6 +11,7 @@ from tracklog.records import claude_code
 from tracklog.records.base import Blank, Broken, Unknown, UnknownPart
 from tracklog.records.claude_code.messages import AssistantLine, UserLine
 from tracklog.records.drift import extra_of
+from tracklog.records.json_text import keys_that_stand_twice
 from tracklog.sources.lines import KEPT_BYTES, Line, cut
 
 
@@ -172,6 +173,18 @@ def test_of_duplicate_keys_the_last_counts_and_the_doubling_is_seen() -> None:
     (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
     assert piece.record.ident == "last"
     assert extra_of(piece) == {"uuid (twice)": None}
+
+
+def test_each_key_that_stands_twice_is_named_once_however_many_there_are() -> None:
+    """Each was counted among all: one line of 650 kB held up the doctor for half a minute."""
+    names = [f"k{n}" for n in range(20_000)]
+    pairs = ",".join(f'"{name}":1' for name in (*names, "once", *names, "k7"))
+    raw = f'{{"type":"user","message":{{"content":"x"}},"extra":{{{pairs}}}}}'.encode()
+    assert keys_that_stand_twice(raw) == names
+    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    assert {key for key in extra_of(piece) if key.endswith(" (twice)")} == {
+        f"{name} (twice)" for name in names
+    }
 
 
 def test_quotes_and_colons_inside_strings_are_no_keys() -> None:

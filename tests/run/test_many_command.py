@@ -75,9 +75,6 @@ class Place:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            preexec_fn=lambda: signal.signal(
-                signal.SIGHUP, signal.SIG_DFL
-            ),  # the tests may run under `nohup`
         )
 
     def noted(self, name: str) -> list[str]:

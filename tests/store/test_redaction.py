@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import stat
 from pathlib import Path
 
@@ -53,6 +54,19 @@ def test_a_damaged_key_is_said_and_stays_as_it_is(home: Home, damaged: bytes) ->
     with pytest.raises(UserError, match="is no key of 32 bytes"):
         redaction_key(home)
     assert (home.path / KEY_NAME).read_bytes() == damaged
+
+
+def test_where_there_is_no_room_for_a_key_that_is_said_and_nothing_is_left_behind(home: Home) -> None:
+    home.make()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        with pytest.raises(UserError, match="make room there and try again"):
+            redaction_key(home)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(home.path.glob(f"*{KEY_NAME}*")) == []
+    assert len(redaction_key(home)) == 32
 
 
 def test_a_key_that_is_a_link_or_a_pipe_is_not_used(home: Home, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ Rules of this room
   2. Totals are held against what stands before them: what a later process did is not in them.
   3. A process that was killed leaves requests in the log that are in no totals, and so does an earlier client. Where
      the log still tells more than the totals, what these hide cannot be told, and nothing is claimed.
+  4. An answer that a person interrupted is in the totals or not, and its lines may stand behind them (2.1.326). Output
+     that is missing beside such an answer is its own, and stands in its bounds.
 """
 
 from __future__ import annotations
@@ -77,7 +79,9 @@ class _Known:
     def __init__(self) -> None:
         self.ended: _Figures = _NOTHING
         self.cut: _Figures = _NOTHING
+        self.behind: _Figures = _NOTHING  # of an answer that was cut, and is written behind the totals
         self.cost_pico_usd = 0
+        self.behind_pico_usd = 0
         self.last_at = NO_TIME
 
 
@@ -134,6 +138,8 @@ class _Told:
         for session in {owner, *self.ledger.heirs_of(number)}:
             if session in self.totals and self._is_counted(sight, session, owner=owner):
                 self._tell(number, sight, session, owner=owner)
+            elif session in self.totals and self._is_cut_behind(sight, session):
+                self._tell_behind(sight, session)
 
     def _is_counted(self, sight: Sight, session: str, *, owner: str) -> bool:
         file, totals = self.totals[session]
@@ -143,6 +149,18 @@ class _Told:
         if sight.first_file == file:
             return sight.first_offset < totals.offset
         return session not in self._ends or at < self._ends[session]
+
+    def _is_cut_behind(self, sight: Sight, session: str) -> bool:
+        """Whether it is the first request behind the totals, and has no end."""
+        file, totals = self.totals[session]
+        is_behind = sight.first_file == file and sight.first_offset > totals.offset
+        return is_behind and not sight.has_ended and sight.first_at == self._ends.get(session)
+
+    def _tell_behind(self, sight: Sight, session: str) -> None:
+        model, terms = self.ledger.model_of(sight), self.ledger.names[sight.file][sight.terms]
+        known = self.known[session, plain(model)]
+        known.behind = _figures(sight.tokens)
+        known.behind_pico_usd = self._cost(model, sight.tokens, sight.first_at, terms=terms) or 0
 
     def _tell(self, number: int, sight: Sight, session: str, *, owner: str) -> None:
         aside = self.ledger.asides.get(number)
@@ -191,10 +209,8 @@ def _beyond(told: _Told, session: str, totals: Totals, inherited: list[Hidden]) 
             if plain(one.model) == plain(name):
                 figures = _minus(figures, _figures(one.tokens))
                 cost = None if cost is None else cost - (one.cost_pico_usd or 0)
-        rest = _minus(figures, _plus(known.ended, known.cut))
-        if min(rest[:_SURE]) < 0:  # an interrupted answer is written down, but not counted
-            rest = _minus(figures, known.ended)
-        if min(rest[:_SURE]) < 0 or not any(rest[:_SURE]):
+        rest, known_pico_usd = _rest(figures, known)
+        if not any(rest[:_SURE]) or (_is_output_alone(rest) and any(_plus(known.cut, known.behind))):
             continue
         input, output, write, read, searches, short, long = (max(figure, 0) for figure in rest)
         yield Hidden(
@@ -203,9 +219,25 @@ def _beyond(told: _Told, session: str, totals: Totals, inherited: list[Hidden]) 
             what="web search" if searches else "requests that no transcript holds, such as /compact",
             model=name,
             tokens=Tokens(input, output, 0, write, short, long, read, searches),
-            cost_pico_usd=None if cost is None else max(cost - known.cost_pico_usd, 0),
+            cost_pico_usd=None if cost is None else max(cost - known_pico_usd, 0),
             at=moment_text(known.last_at),
         )
+
+
+def _rest(figures: _Figures, known: _Known) -> tuple[_Figures, int]:
+    """What totals hold beyond the log, with the answers that were cut or without, as the client counted; and the known cost."""
+    cut, spent = _plus(known.ended, known.cut), known.cost_pico_usd
+    ways = ((_plus(cut, known.behind), spent + known.behind_pico_usd), (cut, spent), (known.ended, spent))
+    for counted, cost in ways:
+        rest = _minus(figures, counted)
+        if min(rest[:_SURE]) >= 0:
+            return rest, cost
+    return _NOTHING, spent
+
+
+def _is_output_alone(rest: _Figures) -> bool:
+    input, _, *others = rest[:_SURE]
+    return not (input or any(others))
 
 
 def repriced(hidden: Hidden, cost: Cost) -> Hidden:

@@ -3,8 +3,7 @@
 Rules of this room
   1. Who needs you stands on top, then who works, who rests, who is gone; the longest wait and the
      last work first.
-  2. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log has grown, and
-     not more often than it takes.
+  2. What takes whole logs to know (money, context) is counted elsewhere (board_counts.py), and missing until it is.
   3. Of a session that has said nothing for a day nothing is shown, unless its process lives.
   4. A session that was started by a run and has no log yet is pending; if its process is gone by then, it is lost.
 """
@@ -12,34 +11,26 @@ Rules of this room
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tracklog.live.runs import Origin, Run, Runs, runs
 from tracklog.live.states import LiveState, pending
 from tracklog.model.ids import MAIN
-from tracklog.model.ledger import Ledger, Sight
 from tracklog.model.prices import Prices
 from tracklog.model.projects import last_part
-from tracklog.model.report import report
-from tracklog.pipeline.sessions import SessionFiles
-from tracklog.pipeline.spending import spent_in
+from tracklog.pipeline.board_activity import Minutes
+from tracklog.pipeline.board_counts import Counts, Spending
+from tracklog.pipeline.board_threads import Stuck, ThreadRow, stuck_in, thread_rows
 from tracklog.pipeline.watch import Watch
 from tracklog.pipeline.watch_names import Name
-from tracklog.pipeline.watch_session import Told, WatchedSession
-from tracklog.sources.found import Agent
+from tracklog.pipeline.watch_session import WatchedSession
 from tracklog.sources.homes import codex_homes
 from tracklog.store.home import Home
 
-USUAL_WINDOW, LONG_WINDOW = (
-    200_000,
-    1_000_000,
-)  # tokens; beyond the first only clients that were asked for it go
+__all__ = ["Board", "BoardRow", "PendingRow", "Spending", "beneath_parents"]
+
 _SHOWN_MS = 24 * 3600 * 1000
-_LEAST_S = 1.0  # between two countings of one session
-_SHARE = 20  # a counting takes at most one part in so many of the time
 _RANKS = {
     "waiting": 0,
     "working": 1,
@@ -50,23 +41,6 @@ _RANKS = {
     "unknown": 4,
     "ended": 5,
 }
-
-
-class Spending(NamedTuple):
-    """What a session has used by now."""
-
-    cost_micro_usd: int | None = None
-    is_lower_bound: bool = False
-    tokens: int = 0
-    context_tokens: int = 0  # of its last prompt, and the answer to it
-    window: int | None = None
-
-    @property
-    def context_used(self) -> float | None:
-        """How full the model's memory is, from 0 to 1; None before the first answer."""
-        if not self.context_tokens or not self.window:
-            return None
-        return min(self.context_tokens / self.window, 1.0)
 
 
 class PendingRow(NamedTuple):
@@ -96,6 +70,14 @@ class BoardRow(NamedTuple):
     path: str | None
     started_by: Origin | None = None  # by a run, if so
     depth: int = 0  # so far beneath the one that started it
+    branch: str | None = None
+    threads: tuple[ThreadRow, ...] = ()  # subagents that work now
+    n_threads: int = 0  # all subagents that were seen
+    began_ms: int | None = None
+    minutes: Minutes = Minutes()
+    stuck: Stuck | None = None
+    is_counted: bool = True  # whether its spending is known
+    problem: str | None = None  # why its log cannot be read
 
 
 class Board:
@@ -107,17 +89,16 @@ class Board:
         prices: Prices,
         *,
         home: Home | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        counts: Counts | None = None,
     ) -> None:
-        """`home` has the register of runs."""
+        """`home` has the register of runs; without `counts`, who asks waits until all is counted."""
         self._watch = watch
-        self._prices = prices
+        self._counts = counts or Counts(watch, prices)
         self._home = home
-        self._clock = clock
-        self._spent: dict[Name, Spending] = {}
-        self._related: dict[Name, list[SessionFiles]] = {}
+        self.usual_ms: Mapping[
+            str, float
+        ] = {}  # how long calls of each tool take at most, but for one in twenty
         self._past_runs: set[str] = set()  # that were lost a day ago: nobody looks for their processes again
-        self._counted: dict[Name, tuple[int, float]] = {}  # of how many bytes, and when to count again
 
     def rows(self, now_ms: int) -> list[BoardRow]:
         """All sessions that somebody may want to see, who needs you first."""
@@ -169,7 +150,8 @@ class Board:
         return run.agent == "codex" and self._watch.watches_home("codex", codex_homes(os.environ))
 
     def _row(self, name: Name, session: WatchedSession, now_ms: int) -> BoardRow:
-        told = session.told
+        told, counted = session.told, self._counts.of(name, session)
+        threads = thread_rows(session, now_ms, self.usual_ms)
         return BoardRow(
             id=session.id,
             agent=session.agent,
@@ -178,8 +160,8 @@ class Board:
             cwd=told.cwd,
             title=told.title,
             model=told.model,
-            spending=self._spending(name, session),
-            subagents=len(session.working_threads(now_ms)),
+            spending=counted.spending,
+            subagents=len(threads),
             pending=[
                 PendingRow(one.call, one.name, pending(one.asked_ms, session.state, f"call {one.call}"))
                 for one in session.pending.values()
@@ -188,21 +170,15 @@ class Board:
             last_prompt=told.last_prompt,
             last_ms=told.last_ms,
             path=session.paths.get(MAIN),
+            branch=told.branch,
+            threads=threads,
+            n_threads=len(session.paths.keys() - {MAIN}),
+            began_ms=counted.began_ms,
+            minutes=session.activity.with_before(counted.before, now_ms),
+            stuck=None if threads else stuck_in(session.state, now_ms, self.usual_ms),
+            is_counted=counted.is_counted,
+            problem=counted.problem,
         )
-
-    def _spending(self, name: Name, session: WatchedSession) -> Spending:
-        files = self._watch.logs_of(session)
-        size, now = sum(file.size for file in files), self._clock()
-        counted, again_at = self._counted.get(name, (-1, 0.0))
-        if files and size != counted and now >= again_at:
-            agent: Agent = "codex" if session.agent == "codex" else "claude"
-            own = SessionFiles(session.id, agent, tuple(files))
-            if name not in self._related:
-                self._related[name] = self._watch.related_to(own)
-            self._spent[name] = _counted_in(own, self._related[name], session.told, self._prices)
-            took_s = self._clock() - now
-            self._counted[name] = size, now + max(_LEAST_S, took_s * _SHARE)
-        return self._spent.get(name, Spending())
 
 
 def beneath_parents(rows: Sequence[BoardRow]) -> list[BoardRow]:
@@ -248,40 +224,6 @@ def _state_of_run(run: Run, now_ms: int) -> LiveState:
         evidence=[f"run {run.id}", alive.why],
         pid=alive.pid,
     )
-
-
-def _counted_in(own: SessionFiles, related: Sequence[SessionFiles], told: Told, prices: Prices) -> Spending:
-    """As `usage session` counts it: what a fork or a resume copied belongs to the session that it came from."""
-    ledger = spent_in([own, *related], with_owners=bool(related))
-    rows = report(ledger, prices, "session", zone=UTC).rows
-    spent = next((row for row in rows if row.key == own.id), None)
-    if spent is None:
-        return Spending()
-    tokens = spent.tokens
-    last = _last_of_main(ledger, own.id)
-    used = 0 if last is None else last.input + last.cache_write + last.cache_read + max(last.output, 0)
-    return Spending(
-        cost_micro_usd=round(spent.cost_pico_usd / 1_000_000),
-        is_lower_bound=bool(spent.unpriced_requests or spent.partial_requests),
-        tokens=tokens.input + tokens.output + tokens.cache_write + tokens.cache_read,
-        context_tokens=used,
-        window=told.window or (_claude_window(ledger) if own.agent == "claude" else None),
-    )
-
-
-def _claude_window(ledger: Ledger) -> int:
-    """Claude Code does not say it; who has sent more than the usual window holds has the long one."""
-    prompts = (sight.input + sight.cache_write + sight.cache_read for sight in ledger.rows())
-    return LONG_WINDOW if max(prompts, default=0) > USUAL_WINDOW else USUAL_WINDOW
-
-
-def _last_of_main(ledger: Ledger, session: str) -> Sight | None:
-    ours = (
-        sight
-        for sight in ledger.rows()
-        if not sight.first_is_beside and sight.output >= 0 and ledger.session_of(sight) == session
-    )
-    return max(ours, key=lambda sight: (sight.at, sight.offset), default=None)
 
 
 def _is_shown(session: WatchedSession, now_ms: int) -> bool:

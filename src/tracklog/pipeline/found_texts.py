@@ -5,6 +5,8 @@ Rules of this room
      What such a line alone does not tell (Codex holds a prompt back until it knows whose it is) is found by reading the
      log from its beginning, once.
   2. A text that is no longer where it was is None; whoever asked leaves it out and says so.
+  3. A line may hold thousands of texts, and each is asked for by itself: what was read last is remembered, as much of it
+     as a line may hold and a little more.
 """
 
 from __future__ import annotations
@@ -25,7 +27,11 @@ from tracklog.store.texts import ROLES
 
 Fits = Callable[[str], bool]
 _FIRST_LOOK = 1 << 14
+_LINES_KEPT = 16
+_LETTERS_KEPT = 4_000_000  # of all lines but the last one
 _Place = tuple[int, int]  # offset, n
+_Start = tuple[int, bool, int]  # log, whether in the archive, offset
+_Said = dict[tuple[int, int, int], str]  # by offset, n and role
 
 
 class FoundTexts:
@@ -36,6 +42,8 @@ class FoundTexts:
         self._archive = archive
         self._hits = hits  # all that may be asked for: a log that must be read whole is read once for them
         self._whole: dict[int, dict[_Place, str]] = {}
+        self._offsets: dict[tuple[int, int], int] | None = None  # of the first hit of each line
+        self._read = _LinesRead()
 
     def text(self, hit: Hit, fits: Fits) -> str | None:
         """The text of a hit; `fits` says whether it can be the one that was meant."""
@@ -55,20 +63,36 @@ class FoundTexts:
 
     def _at_its_line(self, log: FoundLog, hit: Hit) -> str | None:
         file = self._file(log)
-        translator = translator_of(file)
-        for piece in reader_for(file).read(self._line(log, file, hit)):
-            texts = texts_of(piece, translator.translate(piece)) if piece.offset == hit.offset else []
-            for text in texts:
-                if text.n == hit.n and text.role == ROLES.get(hit.role):
-                    return text.text
-        return None
+        start = 0 if file.kind in ONE_DOCUMENT else self._first_offset(hit)
+        key = (log.id, log.archived is not None, start)
+        said = self._read.get(key)
+        if said is None:
+            said = self._said_in(file, self._line(log, file, start, hit.line))
+            self._read.keep(key, said)
+        return said.get((hit.offset, hit.n, ROLES.get(hit.role, -1)))
 
-    def _line(self, log: FoundLog, file: LogFile, hit: Hit) -> Iterator[Line]:
+    def _said_in(self, file: LogFile, line: Iterator[Line]) -> _Said:
+        translator, said = translator_of(file), _Said()
+        for piece in reader_for(file).read(line):
+            for text in texts_of(piece, translator.translate(piece)):
+                said[text.offset, text.n, text.role] = text.text
+        return said
+
+    def _first_offset(self, hit: Hit) -> int:
+        """Of a line in which several records stand, from where on all that may be asked for is read at once."""
+        if self._offsets is None:
+            self._offsets = {}
+            for one in self._hits:
+                first = self._offsets.setdefault((one.file, one.line), one.offset)
+                self._offsets[one.file, one.line] = min(first, one.offset)
+        return min(self._offsets.get((hit.file, hit.line), hit.offset), hit.offset)
+
+    def _line(self, log: FoundLog, file: LogFile, start: int, number: int) -> Iterator[Line]:
         if file.kind in ONE_DOCUMENT:
             yield from lines_of(file)
             return
-        cutter = Cutter(offset=hit.offset, number=hit.line)
-        for chunk in self._bytes(log, file, hit.offset):
+        cutter = Cutter(offset=start, number=number)
+        for chunk in self._bytes(log, file, start):
             for line in cutter.feed(chunk):
                 yield line
                 return
@@ -108,3 +132,22 @@ def _places_of(log: FoundLog) -> Iterator[FoundLog]:
         yield log._replace(archived=None)
     if log.archived is not None:
         yield log
+
+
+class _LinesRead:
+    """What was said in the lines that were read last."""
+
+    def __init__(self) -> None:
+        self._said: dict[_Start, _Said] = {}
+        self._letters: dict[_Start, int] = {}
+
+    def get(self, start: _Start) -> _Said | None:
+        return self._said.get(start)
+
+    def keep(self, start: _Start, said: _Said) -> None:
+        """Remembers a line, and forgets the oldest ones where they are too many or too long."""
+        while self._said and (len(self._said) >= _LINES_KEPT or sum(self._letters.values()) > _LETTERS_KEPT):
+            oldest = next(iter(self._said))
+            del self._said[oldest], self._letters[oldest]
+        self._said[start] = said
+        self._letters[start] = sum(map(len, said.values()))

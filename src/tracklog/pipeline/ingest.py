@@ -207,6 +207,7 @@ class Writer:
         self._n_bytes = 0
         self._since = time.monotonic()
         self._read_to: dict[int, int] = {}
+        self._has_committed = False
 
     def __enter__(self) -> Writer:
         return self
@@ -226,7 +227,10 @@ class Writer:
         self._read_to[message.file] = message.contents_bytes
         self._n_bytes += n_bytes
         self._left -= n_bytes
-        enough = max(min(_COMMIT_BYTES, self._left // 2), _LEAST_COMMIT_BYTES)
+        most = (
+            _COMMIT_BYTES if self._has_committed else _LEAST_COMMIT_BYTES
+        )  # somebody may wait for the newest
+        enough = max(min(most, self._left // 2), _LEAST_COMMIT_BYTES)
         if self._n_bytes >= enough or time.monotonic() - self._since >= _COMMIT_S:
             self.commit()
         return max(n_bytes, 0)
@@ -255,3 +259,4 @@ class Writer:
             put_texts(db, texts)
             mark_only_here(db, [(one.agent, one.session) for one in held if isinstance(one, SessionRows)])
         self._since = time.monotonic()
+        self._has_committed = True

@@ -55,15 +55,17 @@ def spent_in(
     with_tools: bool = False,
     with_owners: bool = True,
     on_bytes: OnBytes | None = None,
+    may_fork: bool = True,
 ) -> Ledger:
     """All requests that the logs of some sessions tell of.
 
-    Without tools and owners it is faster; a request of a fork may then count for the wrong one of two sessions.
+    Without tools and owners it is faster; a request of a fork may then count for the wrong one of two sessions. A
+    process with several threads must not fork.
     """
     work = Work(sessions, rule, with_tools=with_tools)
     ledger = Ledger([source for source, _ in work.files], rule)
     with no_collecting():
-        for block in blocks_of(work, on_bytes):
+        for block in blocks_of(work, on_bytes, may_fork=may_fork):
             ledger.take(block)
     ledger.settle()
     if ledger.elsewhere and (with_owners or ledger.totals):
@@ -178,9 +180,9 @@ def _may_hold_copies(file: LogFile, buffer: memoryview) -> bool:
     return bool(places) and _OF_COPIES.search(head, min(places)) is not None
 
 
-def blocks_of(work: Work, on_bytes: OnBytes | None) -> Iterator[Block]:
+def blocks_of(work: Work, on_bytes: OnBytes | None, *, may_fork: bool = True) -> Iterator[Block]:
     """What each of the files tells, in whatever order."""
-    if work.size < _WORTH_TWO or (os.cpu_count() or 1) < 2 or not hasattr(os, "fork"):
+    if not may_fork or work.size < _WORTH_TWO or (os.cpu_count() or 1) < 2 or not hasattr(os, "fork"):
         for number in range(len(work.files)):
             yield _told(work, number, on_bytes)
         return

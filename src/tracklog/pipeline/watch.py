@@ -37,7 +37,7 @@ from tracklog.pipeline.story import told_by
 from tracklog.pipeline.watch_before import Before, key_of, told_state
 from tracklog.pipeline.watch_files import WatchedFiles
 from tracklog.pipeline.watch_logs import FollowedLogs
-from tracklog.pipeline.watch_names import LogNames, Name
+from tracklog.pipeline.watch_names import LogNames, Name, ThreadName
 from tracklog.pipeline.watch_session import NOBODY_KNOWS, WatchedSession
 from tracklog.pipeline.watch_tail import Replaced, Seen, Tail
 from tracklog.pipeline.watch_timers import Timers
@@ -103,6 +103,9 @@ class Watch:
         self._codex_look_s = _CODEX_S
         self._looked_at_registry = 0.0
         self._events: list[LiveEvent] = []
+        self._grown: dict[
+            ThreadName, set[int]
+        ] = {}  # the numbers of the lines that came with the last question
         self._is_beginning = True
         self._is_quiet = before is None
         self.sessions: dict[Name, WatchedSession] = {}
@@ -237,6 +240,7 @@ class Watch:
 
     def wait(self, timeout_s: float = 0.2) -> list[LiveEvent]:
         """What came since the last question, at the latest when the time is over. Numbers are for who keeps them."""
+        self._grown = {}
         changed = {str(file.path): file for file in self._files.wait(0.0 if self._unread else timeout_s)}
         asked_again = (*self._unread, *self._followed.undecided())
         unread = {str(tail.file.path): tail.file for tail in asked_again}
@@ -251,6 +255,10 @@ class Watch:
             self._forget_past()
         events, self._events = self._events, []
         return events
+
+    def grown(self) -> dict[ThreadName, int]:
+        """The threads whose logs had grown when `wait` was last asked, and by how many lines, whatever these said."""
+        return {thread: len(lines) for thread, lines in self._grown.items()}
 
     def close(self) -> None:
         """Lets the system forget us."""
@@ -313,6 +321,7 @@ class Watch:
         )
 
     def _see_line(self, session: WatchedSession, thread: str, seen: Seen, path: str) -> None:
+        self._grown.setdefault((session.agent, session.id, thread), set()).add(seen.piece.line)
         before = set(session.pending)
         self._take(session, thread, seen)
         for event in seen.events:

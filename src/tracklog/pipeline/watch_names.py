@@ -16,6 +16,7 @@ from tracklog.pipeline.sessions import thread_of
 from tracklog.sources.found import LogFile
 
 Name = tuple[str, str]  # agent and session
+ThreadName = tuple[str, str, str]  # agent, session and thread
 
 
 class LogNames:

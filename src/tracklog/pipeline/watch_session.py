@@ -29,6 +29,7 @@ from tracklog.model.events import (
 )
 from tracklog.model.ids import MAIN
 from tracklog.model.moments import NO_TIME, moment_ms
+from tracklog.pipeline.board_activity import Activity
 from tracklog.records.base import opened
 
 _SPAWNERS = frozenset({"Task", "Agent", "spawn_agent"})
@@ -60,6 +61,7 @@ class Told:
 
     title: str | None = None
     cwd: str | None = None
+    branch: str | None = None
     model: str | None = None
     last_words: str | None = None
     last_prompt: str | None = None
@@ -84,6 +86,9 @@ class WatchedSession:
     pending: dict[str, Pending] = field(default_factory=dict)  # by call
     joined: set[str] = field(default_factory=set)  # calls whose subagent has a log
     lost: list[Pending] = field(default_factory=list)  # that were asked for, and will not come any more
+    names: dict[str, str] = field(default_factory=dict)  # what each subagent is for
+    activity: Activity = field(default_factory=Activity)
+    _asked: dict[str, str] = field(default_factory=dict)  # the first prompt of each subagent
 
     def see(self, thread: str, events: Iterable[Event], *, now_ms: int) -> None:
         """Takes in what the log of one of its threads told."""
@@ -92,6 +97,7 @@ class WatchedSession:
         if signs is None:
             signs = self.threads[thread] = LogSigns(is_subagent=thread != MAIN)
         signs.see(events, seen_ms=now_ms)
+        self._count(events, now_ms)
         for event in events:
             if not event.is_copy:
                 self._note(thread, event, now_ms)
@@ -128,6 +134,10 @@ class WatchedSession:
         signs = ((thread, log.sign(now_ms)) for thread, log in self.threads.items() if thread != MAIN)
         return [thread for thread, sign in signs if sign is not None and sign.state in ("working", "waiting")]
 
+    def name_of(self, thread: str) -> str | None:
+        """What a subagent is for: as it was called, or the beginning of what it was asked."""
+        return self.names.get(thread) or self._asked.get(thread)
+
     def take_lost(self) -> list[Pending]:
         """The subagents that were lost since the last question."""
         lost, self.lost = self.lost, []
@@ -152,6 +162,17 @@ class WatchedSession:
             sign = known if is_known and known is not None else sign._replace(at_ms=now_ms)
         self.registered, self.alive = sign, alive
 
+    def _count(self, events: list[Event], now_ms: int) -> None:
+        """A line is one step, however much it tells."""
+        moments = (moment_ms(event.at) for event in events if not event.is_copy)
+        at = next((at for at in moments if at != NO_TIME), None)
+        if at is not None:
+            self.activity.see(min(at, now_ms))
+
+    def _name(self, thread: str, name: str | None) -> None:
+        if name and thread != MAIN:
+            self.names.setdefault(thread, " ".join(name[:_LONGEST_WORDS].split()))
+
     def _note(self, thread: str, event: Event, now_ms: int) -> None:
         at = moment_ms(event.at)
         if at != NO_TIME:
@@ -160,15 +181,16 @@ class WatchedSession:
             case ToolCalled(name=name) if name in _SPAWNERS and event.call not in self.joined:
                 self.pending[event.call] = Pending(event.call, max(at, 0), thread, _name_in(event))
             case ToolReturned(call=str(call)):
-                if self.pending.pop(call, None) is not None:
+                if (asked := self.pending.pop(call, None)) is not None:
                     self.joined.add(call)
-            case ThreadDescribed(parent_call=str(call)):
-                self.joined.add(call)
-                self.pending.pop(call, None)
+                    self._name(event.agent or MAIN, asked.name)
+            case ThreadDescribed():
+                self._describe(event.thread or thread, event)
             case SessionTitled(source=source, title=title) if source != "last_prompt" and title:
                 self.told.title = title
             case SessionDescribed() if thread == MAIN:
                 self.told.cwd = event.cwd or self.told.cwd
+                self.told.branch = event.branch or self.told.branch
             case ModelReplied() if thread == MAIN and not event.is_synthetic:
                 self.told.model = event.model or self.told.model
                 self.told.last_words = event.text.strip()[:_LONGEST_WORDS] or self.told.last_words
@@ -176,10 +198,18 @@ class WatchedSession:
                 self.told.last_prompt = event.text.strip()[:_LONGEST_WORDS]
                 if event.origin != "queued":
                     self._lose_pending(thread)
+            case PromptGiven():
+                self._asked.setdefault(thread, event.text.strip()[:_LONGEST_WORDS])
             case TurnInterrupted():
                 self._lose_pending(thread)
             case _:
                 pass  # told to those who follow the log; nothing that a board shows
+
+    def _describe(self, thread: str, told: ThreadDescribed) -> None:
+        asked = self.pending.pop(told.parent_call, None) if told.parent_call else None
+        if told.parent_call:
+            self.joined.add(told.parent_call)
+        self._name(thread, told.description or told.name or (asked and asked.name) or told.type)
 
 
 def _name_in(event: ToolCalled) -> str | None:

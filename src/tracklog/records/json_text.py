@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from typing import Any, NamedTuple
 
 BOM = b"\xef\xbb\xbf"
@@ -77,8 +78,8 @@ def keys_that_stand_twice(raw: bytes) -> list[str]:
     def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = dict(pairs)
         if len(keys) < len(pairs):
-            names = [key for key, _ in pairs]
-            twice.extend(key for key in keys if names.count(key) > 1)
+            times = Counter(key for key, _ in pairs)
+            twice.extend(key for key, n in times.items() if n > 1)
         return keys
 
     text = raw.removeprefix(BOM).decode(errors="replace")

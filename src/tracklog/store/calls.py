@@ -4,6 +4,7 @@ Rules of this room
   1. A call comes back as the value that it was when its session was settled, without what only the log has: its input,
      the texts of its results (their number stays), what its hooks said.
   2. Where the input stands is told beside it.
+  3. The calls of a group hold one list of its members, made once: a line may hold thousands of them.
 """
 
 from __future__ import annotations
@@ -56,6 +57,18 @@ def ask_calls(
     return (restoring.found(row) for row in found)
 
 
+def found_calls(
+    db: sqlite3.Connection, session: KnownSession, which: str, values: Sequence[Any]
+) -> list[FoundCall]:
+    """Some calls of a session, in its order; `which` is a condition of SQL."""
+    found = db.execute(
+        f"select {_COLUMNS} from call_rows where session_row = ? and {which} order by n",
+        (session.row, *values),
+    ).fetchall()
+    restoring = _Restoring(db, session, asks_for_few=True)
+    return [restoring.found(row) for row in found]
+
+
 def models_of(db: sqlite3.Connection, session: KnownSession) -> dict[str, str | None]:
     """The model of each request of a session."""
     found = db.execute(
@@ -87,11 +100,13 @@ class Paths(dict[int, str]):
 class _Restoring:
     """Makes calls of rows."""
 
-    def __init__(self, db: sqlite3.Connection, session: KnownSession) -> None:
+    def __init__(self, db: sqlite3.Connection, session: KnownSession, *, asks_for_few: bool = False) -> None:
         self._db = db
         self._session = session
+        self._asks_for_few = asks_for_few
         self._paths = Paths(db)
         self._ids: list[CallId] | None = None  # of all calls of the session
+        self._groups: dict[tuple[int, int], list[CallId]] = {}  # by the first and the last of them
 
     def found(self, row: tuple[Any, ...]) -> FoundCall:
         """The call of a row."""
@@ -140,8 +155,19 @@ class _Restoring:
     def _group(self, rest: CallRest, id: str) -> list[CallId]:
         if rest.beside is None:
             return [CallId(one) for one in (id, *rest.parallel_with)]
-        first, last = rest.beside
+        group = self._groups.get(rest.beside)
+        if group is None:
+            group = self._groups[rest.beside] = self._members(*rest.beside)
+        return group
+
+    def _members(self, first: int, last: int) -> list[CallId]:
+        if self._asks_for_few:
+            return self._ids_between(first, last)
         return self._all_ids()[first : last + 1]
+
+    def _ids_between(self, first: int, last: int) -> list[CallId]:
+        asked = "select call from call_rows where session_row = ? and n between ? and ? order by n"
+        return [CallId(as_text(row[0])) for row in self._db.execute(asked, (self._session.row, first, last))]
 
     def _all_ids(self) -> list[CallId]:
         if self._ids is None:

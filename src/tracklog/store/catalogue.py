@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from tracklog.store.odd_texts import as_text, storable
 from tracklog.store.values import FileRead, KnownFile
 
-_COLUMNS = KnownFile.__struct_fields__
+KNOWN_COLUMNS = KnownFile.__struct_fields__
 _TEXTS = frozenset({"path", "root", "session", "own_session", "problem"})
 UNREAD = -1  # the size of a log of which nothing was read yet: it differs from what any listing says
 
@@ -17,11 +17,13 @@ UNREAD = -1  # the size of a log of which nothing was read yet: it differs from 
 def all_files(db: sqlite3.Connection, *, with_past: bool = False) -> list[KnownFile]:
     """Every log that the index knows."""
     which = "" if with_past else "where state <> 'past'"
-    rows = db.execute(f"select {', '.join(_COLUMNS)} from log_files {which} order by path")
-    return [
-        KnownFile(**{name: _read(name, value) for name, value in zip(_COLUMNS, row, strict=True)})
-        for row in rows
-    ]
+    rows = db.execute(f"select {', '.join(KNOWN_COLUMNS)} from log_files {which} order by path")
+    return [known_file(row) for row in rows]
+
+
+def known_file(row: Sequence[Any]) -> KnownFile:
+    """A log from the columns of its row (KNOWN_COLUMNS)."""
+    return KnownFile(**{name: _read(name, value) for name, value in zip(KNOWN_COLUMNS, row, strict=True)})
 
 
 def _read(name: str, value: Any) -> Any:

@@ -27,6 +27,7 @@ _OURS = frozenset(
         "prices.toml",
         "redaction.key",
         "runs",
+        "serve",
         "statusline.json",
         "spool",
         "token",

@@ -7,6 +7,7 @@ Rules of this room
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -22,6 +23,7 @@ from tracklog.store.home import Home, open_private
 
 KEY_NAME = "redaction.key"
 _KEY_BYTES = 32
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def redactor_of(home: Home, *, private: Iterable[Private] = ()) -> Redactor:
@@ -41,7 +43,8 @@ def redaction_key(home: Home) -> bytes:
             _make(path)
             return _read(path)
     except OSError as error:
-        raise UserError(f"cannot use the key in {path}: {why_failed(error)}") from error
+        what_to_do = "; make room there and try again" if error.errno in _FULL else ""
+        raise UserError(f"cannot use the key in {path}: {why_failed(error)}{what_to_do}") from error
 
 
 def _read(path: Path) -> bytes:
@@ -64,13 +67,13 @@ def _read(path: Path) -> bytes:
 def _make(path: Path) -> None:
     """Puts a whole key in its place; if another process was faster, its key stays."""
     aside = path.with_name(f".{KEY_NAME}.{os.getpid()}")
-    with open(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as stream:
-        stream.write(secrets.token_bytes(_KEY_BYTES))
-        stream.flush()
-        os.fsync(stream.fileno())
     try:
+        with open(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as stream:
+            stream.write(secrets.token_bytes(_KEY_BYTES))
+            stream.flush()
+            os.fsync(stream.fileno())
         os.link(aside, path)
     except FileExistsError:
         pass  # it was made meanwhile
     finally:
-        aside.unlink()
+        aside.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from tracklog.store.ledger_rows import Files
-from tracklog.store.odd_texts import as_text
+from tracklog.store.odd_texts import as_text, storable
 from tracklog.store.session_rows import Name
 
 _IN_LISTS = (
@@ -73,6 +73,12 @@ def known_sessions(db: sqlite3.Connection, names: Collection[Name] | None = None
         wanted = set(names)
         known = [one for one in known if (one.agent, one.id) in wanted]
     return sorted(known, key=lambda one: (-one.changed_ns, one.id, one.agent))
+
+
+def known_session(db: sqlite3.Connection, agent: str, session: str) -> KnownSession | None:
+    """One session by its name; when it last changed is not looked up."""
+    row = db.execute(f"{_KNOWN} where agent = ? and session = ?", (agent, storable(session))).fetchone()
+    return None if row is None else _known(row, 0)
 
 
 def _last_changes(db: sqlite3.Connection) -> dict[tuple[str, str], int]:

@@ -40,3 +40,9 @@ def totals(db: sqlite3.Connection, scope: Scope) -> Totals:
             f"{listed} and exists ({logs_of_it} and f.state <> 'past' and {inside})", values
         ).fetchone()
     return Totals(*map(int, (*logs, *sessions)))
+
+
+def n_files_read(db: sqlite3.Connection) -> int:
+    """How many logs were read at least once; the others are known by name alone."""
+    found = db.execute("select count(*) from log_files where state <> 'past' and size >= 0").fetchone()
+    return int(found[0])

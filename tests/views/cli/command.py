@@ -7,12 +7,14 @@ import fcntl
 import json
 import os
 import pty
+import select
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
 import termios
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,6 +49,7 @@ class Answer(NamedTuple):
 def environment(home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Everything that the command may know of this machine."""
     known = {"PATH": os.defpath, "HOME": str(home), "PYTHONPATH": str(SOURCE), "LANG": "C.UTF-8"}
+    known["TRACKLOG_PORT"] = "0"  # many tests at once
     return {**known, **(more or {})}
 
 
@@ -103,7 +106,7 @@ def out_of_reach() -> Iterator[Path]:
 def on_a_terminal(
     *arguments: str | Path, home: Path, columns: int = 80, env: Mapping[str, str] | None = None
 ) -> str:
-    """What a terminal of this width gets to see, stdout and stderr together."""
+    """What a terminal of this width gets to see, stdout and stderr together; what would serve on is interrupted."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     known = environment(home, {"TERM": "xterm-256color", **(env or {})})
@@ -111,15 +114,21 @@ def on_a_terminal(
         command(*arguments), env=known, cwd=home, stdin=theirs, stdout=theirs, stderr=theirs
     ) as started:
         os.close(theirs)
-        shown = _all_of(ours)
-        started.wait(TIME_LIMIT_S)
+        try:
+            shown = _all_of(ours, serving=lambda: started.send_signal(signal.SIGINT))
+            started.wait(TIME_LIMIT_S)
+        finally:
+            started.kill()  # one that goes on was never to
     os.close(ours)
     return shown.decode().replace("\r\n", "\n")
 
 
-def _all_of(descriptor: int) -> bytes:
+def _all_of(descriptor: int, *, serving: Callable[[], None]) -> bytes:
     shown = b""
+    is_serving = False
     while True:
+        is_heard, _, _ = select.select([descriptor], [], [], TIME_LIMIT_S)
+        assert is_heard, f"silent for {TIME_LIMIT_S:g} s after {shown!r}"
         try:
             part = os.read(descriptor, 65536)
         except OSError:  # how Linux says that the other end is closed
@@ -127,6 +136,9 @@ def _all_of(descriptor: int) -> bytes:
         if not part:
             return shown
         shown += part
+        if not is_serving and b"until Ctrl-C" in shown:
+            is_serving = True
+            serving()
 
 
 def user_line(text: str = "hi", *, uuid: str = "u-1", version: str = "2.1.100", **more: Any) -> bytes:
@@ -178,6 +190,13 @@ def transcript_in(home: Path, name: str = f"{ONE}.jsonl") -> Path:
 def rollout_in(home: Path) -> Path:
     """Where Codex would keep the session TWO."""
     return home / ".codex" / "sessions" / "2026" / "03" / "01" / f"rollout-2026-03-01T17-24-42-{TWO}.jsonl"
+
+
+def with_old_folders(home: Path) -> Path:
+    """As if the folders of a home were made long ago: what changed a moment ago is looked at once more."""
+    for folder in (home, *(path for path in home.rglob("*") if path.is_dir())):
+        os.utime(folder, (1_700_000_000, 1_700_000_000))
+    return home
 
 
 def both_agents(home: Path) -> Path:

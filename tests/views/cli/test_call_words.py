@@ -10,6 +10,8 @@ from tracklog.model.ids import MAIN, CallId, SessionId
 from tracklog.model.session import Call, Stated, Verdict
 from tracklog.views.cli.call_words import LONGEST, MARKS, reason_of, stated_words, verdict_words, what_it_did
 
+HEAD = "Chunk ID: e6061f\nWall time: 0.0000 seconds\nProcess exited with code 1\nOriginal token count: 0\nOutput:\n"
+
 
 def call(given: Any, **more: Any) -> Call:
     raw = Raw(json.dumps(given).encode())
@@ -100,6 +102,10 @@ def test_what_is_stated_of_a_subagent_is_told_in_few_words(stated: Stated | None
         ({"verdict": "backgrounded", "decision": "accept config", "why": "x"}, ""),
         ({"verdict": "ok", "error": "x"}, ""),
         ({"verdict": "lost", "why": "it went on"}, "it went on"),
+        ({"verdict": "error", "error": f"{HEAD}cat: no such file\n"}, "Exit code 1 / cat: no such file"),
+        ({"verdict": "error", "error": HEAD}, "Exit code 1"),
+        ({"verdict": "error", "error": "Wall time: 1 s\nOutput:\nbad"}, "bad"),
+        ({"verdict": "error", "error": "Wall time: 1 s\nbad"}, "Wall time: 1 s / bad"),
     ],
 )
 def test_the_reason_is_told_where_a_call_did_not_end_well(more: dict[str, Any], words: str) -> None:

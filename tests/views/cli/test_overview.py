@@ -25,6 +25,8 @@ def test_bare_tracklog_shows_places_coverage_and_what_to_try_next(tmp_path: Path
         "  codex   ██████████████  100 % read  2 lines  330 bytes  0.98.0\n"
         "\n"
         "next\n"
+        "  tracklog serve\n"
+        "      all of it in the browser: who needs you, every session, search\n"
         "  tracklog sessions\n"
         "      all sessions, the newest first\n"
         "  tracklog show @last\n"

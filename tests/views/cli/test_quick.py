@@ -12,7 +12,7 @@ import pytest
 
 from tracklog.views.cli.quick import quick_work
 
-from .command import both_agents, environment, tracklog, transcript_in, user_line, write
+from .command import both_agents, environment, tracklog, transcript_in, user_line, with_old_folders, write
 
 PLAIN = (
     ("index",),
@@ -75,14 +75,14 @@ def test_a_plain_question_has_the_same_answer_as_through_click(
 
 
 def test_where_nothing_is_new_neither_click_nor_a_reader_is_loaded(tmp_path: Path) -> None:
-    home = both_agents(tmp_path)
+    home = with_old_folders(both_agents(tmp_path))
     tracklog("index", home=home)
     loaded = loaded_by("index", home=home)
     assert {"click", "dataclasses", "msgspec", "rich", "tracklog.pipeline.sync"} & loaded == set()
 
 
 def test_tokens_out_of_the_index_need_no_click_and_no_reader(tmp_path: Path) -> None:
-    home = both_agents(tmp_path)
+    home = with_old_folders(both_agents(tmp_path))
     tracklog("index", home=home)
     tracklog("usage", home=home)
     loaded = loaded_by("usage", "--json", home=home)

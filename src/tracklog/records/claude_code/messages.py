@@ -123,6 +123,7 @@ class AssistantLine(Envelope, tag="assistant", tag_field="type", kw_only=True):
     requested_model: str | None = None
     made_by: str | None = None
     request_ref: str | None = None
+    request_session_id: str | None = None  # since 2.1.326, in copies that a fork holds: whose it was
     prompt_cache_requested: str | bool | None = None
     thinking_display: str | None = None
     thinking_duration_ms: float | None = None
@@ -221,6 +222,7 @@ class UserLine(Envelope, tag="user", tag_field="type", kw_only=True):
     summarize_metadata: SummarizeMetadata | None = None
     tool_denial_kind: str | None = None
     tool_denial_unanswered: str | None = None
+    tool_denial_before_run: bool | None = None  # since 2.1.326
     user_feedback: str | None = None
     holds_persons_words: bool | None = None
     interrupted_message_id: str | None = None

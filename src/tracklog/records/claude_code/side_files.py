@@ -30,6 +30,7 @@ class AgentMeta(CamelRecord):
     worktree_cleanly_removed: bool | None = None
     stopped_by_user: bool | None = None
     workflow_phase: str | None = None
+    in_workflow_run: bool | None = None  # since 2.1.326
 
     @property
     def kind(self) -> str:

@@ -62,7 +62,10 @@ class McpAttribution(Named):
 class HarnessMetadata(Named):
     """What the client notes about an item, beside it."""
 
+    history_sequence: int | None = None  # since 0.169, as the next one
+    sampled_through_sequence: int | None = None
     client_authored: bool | None = None
+    additional_context_tool_output: Free = NOTHING
     user_input_order: int | None = None
     inherited_user_message: bool | None = None
     fallback_token_limit_override: int | None = None

@@ -87,6 +87,7 @@ class SessionMeta(Named):
     context_window: ContextWindow | None = None
     creator_user_id: str | None = None
     creator_account_id: str | None = None
+    account_scoped: bool | None = None  # since 0.169
     attached_thread: Free = NOTHING
     git: GitInfo | None = None
 
@@ -172,6 +173,7 @@ class ThreadSettings(Named):
     service_tier: str | None = None
     approval_policy: Variant | None = None
     approvals_reviewer: str | None = None
+    requested_approvals_reviewer: str | None = None  # since 0.169
     permission_profile: Free = NOTHING
     active_permission_profile: ActivePermissionProfile | None = None
     cwd: str | None = None

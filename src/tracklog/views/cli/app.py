@@ -28,6 +28,7 @@ COMMANDS = {
     "agents": ("agents:agents", "The main thread of a session and all its subagents, as a tree."),
     "graph": ("graph:graph", "The branches of a conversation, and where its past was summed up."),
     "top": ("top:top", "The board: what runs now, who needs you, what it costs."),
+    "serve": ("serve:serve", "Mission control in the browser: the board, all sessions, search."),
     "watch": ("watch:watch", "What happens in running sessions, as it happens."),
     "wait": ("wait:wait", "Block until a session's turn has ended; print its answer."),
     "answer": ("answer:answer", "Allow or deny what a session started with `run --ask-here` asks for."),
@@ -100,7 +101,8 @@ class Commands(click.Group):
 def app(ctx: click.Context, roots: tuple[Path, ...], home: Path | None, as_json: bool) -> None:
     """A flight recorder for coding agents: reads the logs of Claude Code and Codex without losing a byte.
 
-    Without a command it shows where your logs are, how much of them is understood, and what to try next.
+    Without a command it shows where your logs are, how much of them is understood, and what to try next. On a terminal
+    it then serves all of it in the browser, opens that, and stays until Ctrl-C, as `tracklog serve` does.
     Options given before a command are that command's defaults.
     """
     if ctx.invoked_subcommand is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tracklog.model.session import Call, Verdict
 from tracklog.model.telling import told
 from tracklog.views.cli.printing import count, short
@@ -9,6 +11,11 @@ from tracklog.views.cli.printing import count, short
 LONGEST = 300  # letters of what a call did, also where there is room for more
 _LONGEST_REASON = 300
 _SEARCHED = 100_000  # letters of an error that are looked at
+# What Codex puts before the output of a command.
+_HEAD = re.compile(
+    r"(?:Chunk ID: [^\n]{0,80}\n)?Wall time: [^\n]{0,80}\n(?:Process exited with code (-?[0-9]{1,9})\n)?"
+    r"(?:Original token count: [^\n]{0,80}\n)?(?:Total output lines: [^\n]{0,80}\n)?Output:\n?"
+)
 
 MARKS: dict[Verdict, tuple[str, str]] = {
     "ok": ("✓", "green"),
@@ -44,9 +51,18 @@ def reason_of(call: Call) -> str:
     said = call.feedback or call.error
     if not said and call.verdict != "backgrounded":  # that one did not end badly: nothing needs an excuse
         said = call.decision or call.why
-    lines = [line.strip() for line in (said or "")[:_SEARCHED].splitlines() if line.strip()]
+    lines = [line.strip() for line in error_text(said or "").splitlines() if line.strip()]
     told = lines if len(lines) < 4 else [lines[0], "…", lines[-1]]  # errors say most where they begin and end
     return "" if told == [call.verdict] else short(" / ".join(told), _LONGEST_REASON)
+
+
+def error_text(said: str) -> str:
+    """What went wrong in the words of the tool, without what the client wrote around them."""
+    text = said[:_SEARCHED]
+    head = _HEAD.match(text)
+    if head is None:
+        return text
+    return f"Exit code {head[1]}\n{text[head.end() :]}" if head[1] else text[head.end() :]
 
 
 def answers_words(call: Call) -> str:

@@ -45,6 +45,7 @@ def commands_for(sample: Sample) -> list[tuple[str, str]]:
     """Commands that work on the sample as they stand."""
     roots = roots_for_the_shell(sample.roots)
     return [
+        (f"tracklog serve{roots}", "all of it in the browser"),
         (f"tracklog sessions{roots}", "the sessions in it"),
         (f"tracklog show @last{roots}", "the newest conversation, with the fate of every tool call"),
         (f"tracklog calls{roots}", "every tool call, how it ended, and the lines that prove it"),

@@ -1,7 +1,11 @@
-"""Bare `tracklog`: where your logs are, how much of them is understood, and what to try next."""
+"""Bare `tracklog`: where your logs are, how much of them is understood, and what to try next.
+
+On a terminal it goes on and serves the same in the browser, as `tracklog serve` does.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +28,7 @@ from tracklog.views.cli.printing import (
     talk,
     tilde,
 )
-from tracklog.views.cli.sample import write_sample_in
+from tracklog.views.cli.sample import Sample, write_sample_in
 
 
 def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None:
@@ -35,11 +39,26 @@ def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None
         answer_json({"places": place_rows(found), "coverage": msgspec.to_builtins(rows)})
     elif found.files:
         show_at_a_glance(found, _next_commands(roots))
-        _index(roots, home)
+        if sys.stdout.isatty():
+            _serve(roots, home)
+        else:
+            _index(roots, home)
     else:
         show_nothing_found(found, default=not roots)
-        if not roots:
-            _show_on_the_sample(home)
+        sample = None if roots else _show_on_the_sample(home)
+        if sample is not None and sys.stdout.isatty():
+            _serve(sample.roots, home)
+
+
+def _serve(roots: Sequence[Path], home: Path | None) -> None:
+    """Shows it in the browser, until Ctrl-C; the index is made meanwhile."""
+    from tracklog.views.cli.serve import port_of_environment, serve_until_told
+
+    answer("")
+    try:
+        serve_until_told(tuple(roots), home=home, port=port_of_environment())
+    except UserError as error:  # a home that cannot be written to is no reason to fail here
+        talk(f"tracklog: {error}")
 
 
 def _index(roots: Sequence[Path], home: Path | None) -> None:
@@ -65,6 +84,7 @@ def _index(roots: Sequence[Path], home: Path | None) -> None:
 def _next_commands(roots: Sequence[Path]) -> list[tuple[str, str]]:
     given = roots_for_the_shell(roots)
     return [
+        (f"tracklog serve{given}", "all of it in the browser: who needs you, every session, search"),
         (f"tracklog sessions{given}", "all sessions, the newest first"),
         (f"tracklog show @last{given}", "the newest conversation, with the fate of every tool call"),
         (f"tracklog search WORDS{given}", "where it was said, in prompts, answers, inputs and results"),
@@ -75,13 +95,14 @@ def _next_commands(roots: Sequence[Path]) -> list[tuple[str, str]]:
     ]
 
 
-def _show_on_the_sample(home: Path | None) -> None:
+def _show_on_the_sample(home: Path | None) -> Sample | None:
     try:
         sample = write_sample_in(tracklog_home(home))
     except UserError as error:  # a home that cannot be written to is no reason to fail here
         talk(f"tracklog: {error}")
-        return
+        return None
     answer("")
     answer(f"Until then, the sample home in {safe(tilde(sample.path))}:")
     answer("")
     show_sample(sample)
+    return sample

@@ -21,7 +21,7 @@ Answers go to stdout, talk and progress to stderr. `--json` prints one document 
 name is made safe for the terminal: control characters, escapes and direction marks are spelled out.
 
 `CLAUDE_CONFIG_DIR` and `CODEX_HOME` say where the agents' homes are, `TRACKLOG_HOME` where tracklog keeps its own
-files. `--root DIR` replaces the agents' homes.
+files, `TRACKLOG_PORT` where `serve` listens. `--root DIR` replaces the agents' homes.
 
 | exit code | meaning |
 |---|---|
@@ -47,6 +47,7 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 | `agents` | `threads`: `id, parent_thread, parent_call, type, description, state, sureness, requests, calls, cost_micro_usd, cost_is_lower_bound, joined_by, warmup, paths, children`; the first is `main`, further ones are joined to nothing; `runs`: `run, agent, session, how, at, ended_by, state, cost_micro_usd, name` |
 | `graph` | `branches`: `id, parent, from, to, active, why`; `compactions`: `path, line, at, trigger, tokens_before, tokens_after, kept`; `orphans`: ids of records |
 | `top` | `sessions`: `id, agent, state, waiting_for, doing, since, evidence, pid, cost_micro_usd, context_used, call, project, cwd, title, model, tokens, subagents, pending, last_words, last_at, path, started_by`, who needs you first ([live.md](live.md#the-board)) |
+| `serve` | `url, port, pid, home`, as soon as the port is taken; `url` signs in who opens it first ([security.md](security.md#signing-in)) |
 | `watch` | lines of `n, at, event, session, agent, thread, line, path, cwd`, and what the event adds ([live.md](live.md#events)) |
 | `wait` | `session, text, source, request` as `final`; `state, waiting_for, doing, call, since, evidence, pid` as `top` |
 | `run`, `resume`, `fork` | the client's own result object, and `agent, run, transcript_path, exit_code, ended_by, error, calls, denials, files_changed, entrypoint, cost_micro_usd, bounds, unpriced_requests, partial_requests, sources, left_behind, problems`, with `--worktree` also `worktree` ([run.md](run.md#the-result)); with `--detach`: `run, agent, session_id, transcript_path, pid, result_path`; with `--many` JSON Lines of results with `id, n, digest, attempts, cost_micro_usd_all_attempts, batch`; with `--repeat`: `runs`, `comparison` |

@@ -1,0 +1,200 @@
+"""Patches as text, of one file or of many: unified diffs, and the patches that Codex applies.
+
+A unified diff says where its hunks stand. A patch of Codex only says what is around them (docs/formats/codex.md), so
+their places are unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from tracklog.views.html.diffs import (
+    DiffView,
+    Hunk,
+    RawHunk,
+    first_lines,
+    of_deleted_file,
+    of_new_file,
+    view_of,
+)
+from tracklog.views.html.plain import shown
+
+Act = Literal["add", "update", "delete", "move"]
+
+MOST_FILES = 200
+_MOST_LINES = 50_000
+_PLACES = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.{0,500})", re.ASCII)
+_OF_CODEX = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
+_MOVED = "*** Move to: "
+_AROUND = ("*** Begin Patch", "*** End Patch", "diff --git ", "rename ", "index ")
+_ACTS: dict[str, Act] = {"Add": "add", "Update": "update", "Delete": "delete"}
+_NOWHERE = "/dev/null"
+_SIGNS = ("", " ", "+", "-", "\\")
+
+
+@dataclass(frozen=True)
+class FileDiff:
+    """What a call changed in one file."""
+
+    path: str
+    act: Act
+    view: DiffView
+    moved_to: str | None = None
+
+
+def file_diff(path: str, act: Act, view: DiffView, moved_to: str | None = None) -> FileDiff:
+    """The same, with names that show what they hide."""
+    return FileDiff(shown(path), act, view, None if moved_to is None else shown(moved_to))
+
+
+@dataclass
+class _File:
+    path: str
+    act: Act = "update"
+    moved_to: str | None = None
+    hunks: list[RawHunk] = field(default_factory=list)
+
+    def made(self) -> FileDiff:
+        act: Act = "move" if self.moved_to and self.act == "update" else self.act
+        return file_diff(self.path, act, view_of(self.hunks), self.moved_to)
+
+
+def of_patch_text(text: str) -> DiffView:
+    """From a patch as text, unified or Codex's; where it is of many files, their names stand above their lines."""
+    files, n_left = _files(text)
+    view = view_of(_together(files))
+    return replace(view, n_left=view.n_left + n_left)
+
+
+def of_changes(changes: object) -> DiffView:
+    """From the changes that Codex notes when it has applied a patch, with the places of their lines."""
+    files = files_of_changes(changes)
+    hunks = [
+        hunk._replace(heading=_headed(file, hunk, len(files))) for file in files for hunk in file.view.hunks
+    ]
+    return DiffView(
+        hunks=hunks,
+        added=sum(file.view.added for file in files),
+        removed=sum(file.view.removed for file in files),
+        has_places=bool(hunks) and all(file.view.has_places for file in files),
+        n_left=sum(file.view.n_left for file in files),
+    )
+
+
+def files_in(text: str) -> list[FileDiff]:
+    """The files in a unified diff, or in a patch of Codex."""
+    files, _ = _files(text)
+    return [file.made() for file in files[:MOST_FILES]]
+
+
+def files_of_changes(changes: object) -> list[FileDiff]:
+    """From the changes that Codex notes when it has applied a patch: by path, each with its kind."""
+    pairs = changes.items() if isinstance(changes, dict) else ()
+    return [
+        made
+        for path, change in _first(pairs, MOST_FILES)
+        if isinstance(path, str) and isinstance(change, dict) and (made := _file_of_change(path, change))
+    ]
+
+
+def _file_of_change(path: str, change: dict[str, Any]) -> FileDiff | None:
+    content, unified, moved = change.get("content"), change.get("unified_diff"), change.get("move_path")
+    if isinstance(unified, str):
+        moved_to = moved if isinstance(moved, str) and moved else None
+        return file_diff(path, "move" if moved_to else "update", of_patch_text(unified), moved_to)
+    if isinstance(content, str):
+        if change.get("type") == "delete":
+            return file_diff(path, "delete", of_deleted_file(content))
+        return file_diff(path, "add", of_new_file(content))
+    return None
+
+
+def _first(items: Iterable[Any], most: int) -> Iterator[Any]:
+    for n, item in enumerate(items):
+        if n == most:
+            return
+        yield item
+
+
+def _together(files: Iterable[_File]) -> Iterator[RawHunk]:
+    named = list(files)
+    for file in named:
+        for hunk in file.hunks:
+            yield hunk._replace(heading=_headed(file, hunk, len(named)))
+
+
+def _headed(file: _File | FileDiff, hunk: RawHunk | Hunk, n_files: int) -> str:
+    return " · ".join(filter(None, [file.path if n_files > 1 else "", hunk.heading]))
+
+
+def _files(text: str) -> tuple[list[_File], int]:
+    """The files in a patch, and how many lines of it were not read."""
+    lines, n_left = first_lines(text, _MOST_LINES)
+    reader = _Reader()
+    for line, following in zip(lines, [*lines[1:], ""], strict=False):
+        reader.read(line.removesuffix("\r") if line.startswith(("@@", "*** ")) else line, following)
+    return reader.files, n_left
+
+
+class _Reader:
+    """Reads a patch line by line: heads, places, lines."""
+
+    def __init__(self) -> None:
+        self.files: list[_File] = []
+        self._lines: list[str] | None = None  # of the hunk that we are in
+        self._old_left = self._new_left = 0  # lines that the hunk says it still has
+
+    def read(self, line: str, following: str) -> None:
+        """The next line of the patch, and the one behind it."""
+        if self._old_left > 0 or self._new_left > 0:
+            self._take(line)
+        elif file := _head(line, following):
+            self.files.append(file)
+            self._lines = [] if file.act == "add" else None
+            if self._lines is not None and line.startswith("*** "):
+                file.hunks.append(RawHunk(0, 1, self._lines))
+        elif line.startswith(_MOVED) and self.files:
+            self.files[-1].moved_to = line[len(_MOVED) :]
+        elif line.startswith("@@"):
+            self._begin(line)
+        elif line.startswith(_AROUND):
+            self._lines = None
+        elif self._lines is not None and line[:1] in _SIGNS:
+            self._take(line)
+
+    def _begin(self, line: str) -> None:
+        self.files = self.files or [_File("")]
+        self._lines = []
+        if places := _PLACES.match(line):
+            old, n_old, new, n_new, heading = places.groups()
+            self._old_left, self._new_left = int(n_old or 1), int(n_new or 1)
+            hunk = RawHunk(int(old), int(new), self._lines, heading)
+        else:
+            hunk = RawHunk(None, None, self._lines, line[2:502].strip().removesuffix("@@").rstrip())
+        self.files[-1].hunks.append(hunk)
+
+    def _take(self, line: str) -> None:
+        if self._lines is None:
+            return
+        self._lines.append(line or " ")
+        self._old_left -= line[:1] not in ("+", "\\")
+        self._new_left -= line[:1] not in ("-", "\\")
+
+
+def _head(line: str, following: str) -> _File | None:
+    if named := _OF_CODEX.fullmatch(line):
+        return _File(named[2], _ACTS[named[1]])
+    if not (line.startswith("--- ") and following.startswith("+++ ")):
+        return None
+    old, new = _path(line), _path(following)
+    if old == _NOWHERE:
+        return _File(new, "add")
+    return _File(old, "delete") if new == _NOWHERE else _File(new)
+
+
+def _path(line: str) -> str:
+    path = line[4:].partition("\t")[0].rstrip("\r")
+    return path[2:] if path.startswith(("a/", "b/")) else path

@@ -1,0 +1,209 @@
+"""Rows of a thread as their templates need them: words, marks and HTML that is safe already.
+
+Rules of this room
+  1. Everything that comes from a log is escaped by the template, or made by one of this package's own renderers.
+  2. One line says what a step was; what it unfolds to is asked for when it is wanted (calls.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from markupsafe import Markup
+from msgspec.structs import replace
+
+from tracklog.model.moments import NO_TIME, moment_ms
+from tracklog.model.session import Call
+from tracklog.pipeline.event_rows import Row
+from tracklog.pipeline.thread_branches import OpenedTurn
+from tracklog.pipeline.thread_lines import ThreadLines
+from tracklog.pipeline.thread_page import ShownRow, is_quiet
+from tracklog.views.cli.call_words import reason_of
+from tracklog.views.html.call_changes import NOT_MADE, changes_of
+from tracklog.views.html.markdown import markdown
+from tracklog.views.html.numbers import duration
+from tracklog.views.html.pictures import Pictures, pictures_of
+from tracklog.views.html.plain import gist, legible, shown
+from tracklog.views.html.terminal import terminal, without_looks
+
+_GIST = 240
+_OF_A_TERMINAL = frozenset({"printed", "result", "hook"})
+_WHO = {
+    "typed": "You",
+    "queued": "You, while it worked",
+    "slash": "You, by a command",
+    "shell": "You, in the shell",
+    "sdk": "A program",
+    "agent": "The agent above",
+}
+_WORDS = {
+    "thinking": "thought",
+    "context": "context",
+    "command": "command",
+    "printed": "printed",
+    "compaction": "summed up",
+    "interruption": "interrupted",
+    "failure": "API error",
+    "hook": "hook",
+    "note": "note",
+    "link": "link",
+    "rollback": "taken back",
+    "unknown": "unknown",
+    "broken": "broken",
+    "result": "result",
+    "quiet": "quiet",
+}
+
+
+class RowView(NamedTuple):
+    """A row as its template shows it."""
+
+    id: str
+    seq: int
+    n: int
+    last_seq: int
+    kind: str
+    classes: str
+    word: str  # what kind of thing it is
+    line: str  # what it was, on one line
+    at: str | None
+    body: Markup | None = None  # its text, where that has looks
+    text: str = ""  # its text, where it has none
+    length: int = 0
+    is_cut: bool = False
+    call: str | None = None
+    verdict: str | None = None
+    sureness: str = "stated"
+    outcome: str | None = None
+    timed_out: bool = False
+    reason: str = ""
+    took: Markup | None = None
+    added: int | None = None
+    removed: int | None = None
+    spawned: str | None = None
+    turn: int | None = None
+    n_lines: int = 1
+    pictures: Pictures = Pictures()
+    model: str | None = None
+    is_left: bool = False
+    way: OpenedTurn | None = None  # another branch, which begins here
+
+
+def row_name(seq: int, n: int) -> str:
+    """By what a row is called in addresses."""
+    return f"r{seq}" if n == 0 else f"r{seq}.{n}"
+
+
+def row_views(rows: Iterable[ShownRow], *, lines: ThreadLines) -> list[RowView]:
+    """What the template is given for a window."""
+    return [_view(one, lines) for one in rows]
+
+
+def _view(one: ShownRow, lines: ThreadLines) -> RowView:
+    row = one.row
+    base = RowView(
+        id=row_name(row.seq, row.n),
+        seq=row.seq,
+        n=row.n,
+        last_seq=one.last_seq,
+        kind=row.kind,
+        classes=_classes(one),
+        word=_word(row),
+        line=gist(shown(_first_line(row)), _GIST),
+        at=row.at,
+        length=row.length,
+        is_cut=row.is_cut,
+        turn=one.turn,
+        n_lines=one.n_lines,
+        pictures=pictures_of(lines.raw(row.seq), row.n_pictures) if row.kind == "prompt" else Pictures(),
+        model=row.model,
+        is_left=one.is_left,
+        way=one.way,
+    )
+    if row.kind == "call":
+        return _call_view(base, one)
+    if row.kind == "answer":
+        return base._replace(body=markdown(row.text))
+    if row.kind in _OF_A_TERMINAL:
+        return base._replace(body=terminal(row.text), call=row.call)
+    return base._replace(text=legible(row.text), call=row.call)
+
+
+def _classes(one: ShownRow) -> str:
+    row = one.row
+    parts = [f"k-{row.kind}"]
+    if is_quiet(one):
+        parts.append("is-quiet")
+    if row.is_bad:
+        parts.append("is-bad")
+    if row.is_aside:
+        parts.append("is-aside")
+    if one.bracket:
+        parts.append(f"b-{one.bracket}")
+    if one.is_left:
+        parts.append("is-left left-head" if one.way is not None else "is-left")
+    return " ".join(parts)
+
+
+def _word(row: Row) -> str:
+    if row.kind == "prompt":
+        return _WHO.get(row.label, row.label)
+    if row.kind == "answer":
+        return "The client" if row.label == "synthetic" else shown(row.model or "The model", most=120)
+    if row.kind == "call":
+        return shown(row.label)
+    return _WORDS.get(row.kind, row.kind)
+
+
+def _first_line(row: Row) -> str:
+    if row.kind == "call":
+        return row.gist
+    text = without_looks(row.text) if row.kind in _OF_A_TERMINAL else row.text
+    words = text.strip().partition("\n")[0]
+    if row.kind == "thinking":
+        return words or "hidden by the model's provider"
+    if row.kind in (
+        "context",
+        "failure",
+        "hook",
+        "note",
+        "link",
+        "compaction",
+        "rollback",
+        "unknown",
+        "broken",
+        "result",
+    ):
+        return " · ".join(part for part in (row.label, words) if part)
+    return words or row.label
+
+
+def _call_view(base: RowView, one: ShownRow) -> RowView:
+    call, row = one.call, one.row
+    is_made = call is None or call.verdict not in NOT_MADE
+    changes = changes_of(row.label, row.input, one.report) if is_made else None
+    base = base._replace(
+        call=call.id if call is not None else row.call,
+        added=changes.added if changes else None,
+        removed=changes.removed if changes else None,
+    )
+    if call is None:
+        return base._replace(verdict="pending")  # its result was not read so far
+    return base._replace(
+        verdict=call.verdict,
+        sureness=call.sureness,
+        outcome=call.outcome,
+        timed_out=call.timed_out,
+        reason=reason_of(replace(call, error=without_looks(call.error)) if call.error else call),
+        took=_took(call, row.at),
+        spawned=call.spawned,
+    )
+
+
+def _took(call: Call, at: str | None) -> Markup:
+    """How long it took; of one that runs, since when it does: the page goes on counting."""
+    since_ms = moment_ms(at) if call.verdict == "running" else NO_TIME
+    if since_ms == NO_TIME:
+        return duration(call.took_ms, by=call.took_by, why="no line says how long it took")
+    return Markup('<span data-since="{}" title="it runs">…</span>').format(since_ms)

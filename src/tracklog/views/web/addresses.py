@@ -1,0 +1,122 @@
+"""What an address asks for: filters, an order, a place to go on from; and the addresses beside it.
+
+Rules of this room
+  1. Everything that a list shows stands in its address, and nothing else does.
+  2. Another filter or order begins at the first page.
+  3. What cannot be meant is said, with a way on; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tracklog.views.cli.filters import moment_meant
+from tracklog.views.web.frame import Way, problem
+
+_LONGEST = 400  # letters of a value
+_LONGEST_PLACE = 8_000  # of where a page goes on: a letter of a title takes up to sixteen
+
+
+class NotMeant(Exception):  # noqa: N818 - what it says of a value
+    """A value of an address that means nothing."""
+
+    def __init__(self, name: str, words: str) -> None:
+        super().__init__(words)
+        self.name = name
+
+
+class Address:
+    """A page with what it is asked."""
+
+    def __init__(self, path: str, given: Mapping[str, str]) -> None:
+        self.path = path
+        self.given = given
+
+    def __call__(self, **changes: str | None) -> str:
+        """The same page asked otherwise, from its beginning; None takes a filter away."""
+        asked = {
+            name: value for name, value in {**self.given, **changes}.items() if value and name != "after"
+        }
+        return self._with(asked)
+
+    def go_on(self, after: str) -> str:
+        """The page that follows."""
+        return self._with({**self.given, "after": after})
+
+    def _with(self, asked: Mapping[str, str]) -> str:
+        words = urlencode(asked, quote_via=quote, errors="replace")
+        return f"{self.path}?{words}" if words else self.path
+
+    def without(self, *names: str) -> str:
+        """The same page without some filters."""
+        return self(**dict.fromkeys(names))
+
+
+def given_in(request: Request, names: Iterable[str]) -> dict[str, str]:
+    """What an address says, of what can be said; of several values the last."""
+    said = request.query_params
+    most = dict.fromkeys(names, _LONGEST) | {"after": _LONGEST_PLACE}
+    return {name: value for name in names if (value := said.get(name, "").strip()[: most[name]])}
+
+
+def moment_in(given: Mapping[str, str], name: str, *, now: datetime) -> int | None:
+    """The moment that a filter means, in milliseconds. Raises NotMeant."""
+    if name not in given:
+        return None
+    try:
+        moment = moment_meant(given[name], now=now, is_end=name == "until")
+        return int(moment.timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise NotMeant(
+            name, f"“{given[name]}” is no time: give a day such as 2026-03-01, or 7d, 12h, 30m."
+        ) from None
+
+
+def order_in(given: Mapping[str, str], orders: Iterable[str], *, default: str) -> tuple[str, bool]:
+    """The order that is asked for, and whether it descends. Raises NotMeant."""
+    said = given.get("sort", default)
+    sort, is_descending = said.removeprefix("-"), said.startswith("-")
+    known = list(orders)
+    if sort not in known:
+        raise NotMeant("sort", f"There is no order “{sort}”: one can sort by {', '.join(known)}.")
+    return sort, is_descending
+
+
+def packed(values: Iterable[Any]) -> str:
+    """Where a page ended, as it stands in an address."""
+    text = json.dumps(list(values), separators=(",", ":"))
+    return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def unpacked(given: Mapping[str, str]) -> list[Any] | None:
+    """The same, as it was; None: from the beginning. Raises NotMeant."""
+    if "after" not in given:
+        return None
+    after = given["after"]
+    try:
+        values = json.loads(urlsafe_b64decode(after + "=" * (-len(after) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        values = None
+    if not isinstance(values, list):
+        raise wrong_place()
+    return values
+
+
+def wrong_place() -> NotMeant:
+    """That an address does not say where to go on."""
+    return NotMeant("after", "This address does not say where the list goes on: begin at its first page.")
+
+
+def said_what_is_not_meant(request: Request, wrong: NotMeant, address: Address) -> Response:
+    """The page about it."""
+    way = Way(address.without(wrong.name), "The list without it")
+    return problem(request, 400, "Not understood", str(wrong), ways=[way])

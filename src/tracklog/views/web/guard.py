@@ -1,0 +1,244 @@
+"""The guard in front of everything: pages, parts of pages, streams, files and errors alike.
+
+Rules of this room
+  1. Nothing is done for a request before all of this is known: it names us, it comes from no other site, it has the
+     token or our cookie. Only the sign-in page needs neither.
+  2. Every answer leaves with the headers of docs/security.md#headers, whoever made it. None leads elsewhere.
+  3. A wrong token costs time, a right one never does.
+  4. What went wrong inside is said on stderr, never to who asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Iterable
+from urllib.parse import parse_qs
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tracklog.views.cli.printing import safe_lines
+from tracklog.views.web.admission import Asked, refusal_of
+from tracklog.views.web.plain import Refusal, plain_page, refusal_answer
+from tracklog.views.web.signing_in import GOOD_FOR_S, Keys
+
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+SANDBOX = "default-src 'none'; sandbox"
+HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cache-control": "no-store",
+}
+LARGEST_BODY = 65_536
+SLOWEST_BODY_S = 10.0
+_WRONG_COSTS_S = 0.3
+_MOST_WAITING = 16
+_MOST_COOKIES = 8  # of one name: another server at this address may have set more
+
+_NOT_SIGNED_IN = Refusal(
+    401,
+    "Not signed in",
+    "Open the link that `tracklog serve` printed. Run `tracklog serve` again for a new one: it works once.",
+)
+_SPENT = Refusal(
+    403,
+    "This link is spent",
+    f"A link to sign in works once, for {GOOD_FOR_S // 60} minutes. Run `tracklog serve` again in a terminal: "
+    "it prints a new one.",
+)
+_TOO_MANY = Refusal(429, "Too many wrong tokens", "Try again in a moment.")
+_TOO_LARGE = Refusal(413, "Too large", f"What is sent here may have {LARGEST_BODY:,} bytes.")
+_TOO_SLOW = Refusal(408, "Too slow", f"What is sent here must arrive within {SLOWEST_BODY_S:g} seconds.")
+_BROKEN_OFF = Refusal(400, "Broken off", "What was sent here did not arrive whole.")
+_NOT_FROM_US = Refusal(403, "From nowhere", "A browser must say that a page of tracklog itself sends this.")
+_NOT_NOW = Refusal(503, "Not ahead of time", "A link to sign in is opened by its reader alone.")
+_OUR_MISTAKE = Refusal(
+    500,
+    "A mistake of tracklog's",
+    "What went wrong is printed where `tracklog serve` runs. Please report it.",
+)
+
+
+class Guard:
+    """Lets in who has the token and comes from no other site."""
+
+    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+        self._app = app
+        self._keys = keys
+        self._n_waiting = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        leaving = _Leaving(send)
+        try:
+            await self._judge(Asked(scope), scope, receive, leaving)
+        except Exception:  # a door: one request that fails is said where the server runs, and harms no other
+            say_what_went_wrong()
+            if not leaving.has_begun:
+                await refusal_answer(_OUR_MISTAKE, scope["path"])(scope, receive, leaving)
+
+    async def _judge(self, asked: Asked, scope: Scope, receive: Receive, leaving: _Leaving) -> None:
+        refusal = refusal_of(asked, self._keys.hosts)
+        if refusal is None and asked.is_sign_in:
+            await self._sign_in(asked, scope, receive, leaving)
+            return
+        refusal = refusal or await self._refusal_by_key(asked)
+        if refusal is None and asked.has_body:
+            body = await _whole_body(asked, receive)
+            if isinstance(body, Refusal):
+                refusal = body
+            else:
+                receive = _Received(body, receive)
+        if refusal is not None:
+            await _refuse(refusal, asked, scope, receive, leaving)
+        else:
+            await self._app(scope, receive, leaving)
+
+    async def _refusal_by_key(self, asked: Asked) -> Refusal | None:
+        tokens, cookies = _bearers(asked), _cookies(asked, self._keys.cookie)
+        has_token = len(tokens) == 1 and self._keys.is_token(tokens[0])
+        has_cookie = not tokens and any(map(self._keys.is_cookie, cookies))
+        if has_token or (has_cookie and (asked.method != "POST" or asked.is_surely_from_us)):
+            return None
+        if has_cookie:
+            return _NOT_FROM_US
+        is_wrong = bool(tokens or cookies)
+        return (await self._wrong() if is_wrong else None) or _NOT_SIGNED_IN
+
+    async def _wrong(self) -> Refusal | None:
+        """Makes who guesses wait, as long as not too many do so already."""
+        if self._n_waiting >= _MOST_WAITING:
+            return _TOO_MANY
+        self._n_waiting += 1
+        try:
+            await asyncio.sleep(_WRONG_COSTS_S)
+        finally:
+            self._n_waiting -= 1
+        return None
+
+    async def _sign_in(self, asked: Asked, scope: Scope, receive: Receive, leaving: _Leaving) -> None:
+        """Trades a code for a cookie; only here does a GET change anything."""
+        codes = parse_qs(asked.query.decode("latin-1")).get("code", [])
+        if asked.is_ahead_of_time or asked.method == "HEAD":  # neither is the reader's own wish
+            await _refuse(_NOT_NOW, asked, scope, receive, leaving)
+            return
+        is_in = any(map(self._keys.is_cookie, _cookies(asked, self._keys.cookie)))
+        is_good = len(codes) == 1 and self._keys.codes.use(codes[0])
+        if not is_good and not is_in:
+            await _refuse(await self._wrong() or _SPENT, asked, scope, receive, leaving)
+            return
+        answer = plain_page(200, "Signed in", '<p><a href="/">To the board</a></p>', goes_to="/")
+        if is_good:  # else the page was loaded again
+            answer.headers["set-cookie"] = self._keys.set_cookie()
+        await answer(scope, receive, leaving)
+
+
+class _Leaving:
+    """Sends an answer on its way, with the headers that every answer has."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.has_begun = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            _dress(message)
+            self.has_begun = True
+        await self._send(message)
+
+
+def _dress(message: Message) -> None:
+    if 300 <= message["status"] < 400:
+        raise RuntimeError(f"an answer led elsewhere, with {message['status']}: nothing here may")
+    headers = MutableHeaders(scope=message)
+    is_boxed = "sandbox" in headers.get("content-security-policy", "")
+    for name in [name for name in headers if name.startswith("access-control-") or name == "server"]:
+        del headers[name]
+    for name, value in HEADERS.items():
+        del headers[name]
+        headers[name] = value
+    if is_boxed:  # what a log holds, handed out as it is: stricter than any page of ours
+        headers["content-security-policy"] = SANDBOX
+
+
+class _Received:
+    """The body as it was read, then whatever comes."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        body, self._body = self._body, None
+        if body is None:
+            return await self._receive()
+        return {"type": "http.request", "body": body, "more_body": False}
+
+
+async def _whole_body(asked: Asked, receive: Receive) -> bytes | Refusal:
+    """What was sent, if it is not too much and does not take too long."""
+    stated = [length for length in asked.all(b"content-length") if length.isdigit()]
+    if any(len(length) > 9 or int(length) > LARGEST_BODY for length in stated):
+        return _TOO_LARGE
+    body = bytearray()
+    try:
+        async with asyncio.timeout(SLOWEST_BODY_S):
+            while (message := await receive())["type"] == "http.request":
+                body += message.get("body", b"")
+                if len(body) > LARGEST_BODY:
+                    return _TOO_LARGE
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        return _TOO_SLOW
+    return _BROKEN_OFF
+
+
+async def _refuse(refusal: Refusal, asked: Asked, scope: Scope, receive: Receive, leaving: _Leaving) -> None:
+    answer = refusal_answer(refusal, asked.path)
+    if refusal.status == 401:
+        answer.headers["www-authenticate"] = 'Bearer realm="tracklog"'
+    if refusal.status == 405:
+        answer.headers["allow"] = ", ".join(asked.methods)
+    if refusal.status in (429, 503):
+        answer.headers["retry-after"] = "1"
+    answer.headers["connection"] = "close"  # what stands behind, a body or more requests, is not even read
+    await answer(scope, receive, leaving)
+
+
+def _bearers(asked: Asked) -> list[bytes]:
+    """What was given as a token; anything else in that place is a wrong one."""
+    return [
+        value[7:].strip() if value[:7].lower() == b"bearer " else b"" for value in asked.all(b"authorization")
+    ]
+
+
+def _cookies(asked: Asked, name: str) -> list[bytes]:
+    wanted = name.encode() + b"="
+    pairs: Iterable[bytes] = (pair.strip() for value in asked.all(b"cookie") for pair in value.split(b";"))
+    return [pair[len(wanted) :] for pair in pairs if pair.startswith(wanted)][:_MOST_COOKIES]
+
+
+def say_what_went_wrong() -> None:
+    """The traceback of what is being handled, on stderr; it may quote a log, so it is made safe for a terminal."""
+    for line in safe_lines(traceback.format_exc().rstrip("\n")):
+        sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,117 @@
+"""Where the server listens: its address, its port, and the names that it answers to."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import resource
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from tracklog.errors import UserError
+from tracklog.sources.reasons import why_failed
+from tracklog.store.home import Home
+from tracklog.views.cli.ending import NotThere
+from tracklog.views.web.instances import instances
+from tracklog.views.web.signing_in import local_hosts
+
+PORT = 7717
+BACKLOG = 512
+_MOST_FILES = 4096
+
+
+class Address(NamedTuple):
+    """An address of this machine."""
+
+    family: socket.AddressFamily
+    name: str
+
+
+def address_of(host: str, *, is_for_the_network: bool = False) -> Address:
+    """Where to listen; only on this machine, unless the network is wanted in so many words."""
+    name = "127.0.0.1" if host == "localhost" else host.strip("[]")
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        raise UserError(f"--host takes an address such as 127.0.0.1 or ::1, not {host!r}") from None
+    if not address.is_loopback and not is_for_the_network:
+        raise UserError(
+            f"{name} can be reached by others: your logs would be, too, over a line that is not encrypted. "
+            "Use ssh -L, or add --dangerously-listen-on-the-network"
+        )
+    return Address(socket.AF_INET6 if address.version == 6 else socket.AF_INET, name)
+
+
+@contextmanager
+def bound(address: Address, wanted: int | None, home: Home) -> Iterator[socket.socket]:
+    """A socket that has its port and does not listen yet."""
+    port = PORT if wanted is None else wanted
+    # only of sockets that name TCP does asyncio ask that nothing is held back: else every answer takes 40 ms more
+    with socket.socket(address.family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # who is gone without a word is forgotten after a minute
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 60_000)
+        if address.family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        with _said_if_taken(port, home):
+            listener.bind((address.name, port))
+        yield listener
+
+
+def listen(listener: socket.socket, home: Home) -> None:
+    """Lets connections come; there may be many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < _MOST_FILES:
+        most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(_MOST_FILES, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    with _said_if_taken(listener.getsockname()[1], home):
+        listener.listen(BACKLOG)
+
+
+@contextmanager
+def _said_if_taken(port: int, home: Home) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise NotThere(_who_has(port, home)) from error
+        raise NotThere(f"cannot listen at port {port}: {why_failed(error)}") from error
+
+
+def _who_has(port: int, home: Home) -> str:
+    ours = next((one for one in instances(home) if one.port == port), None)
+    if ours is not None:
+        who = f"process {ours.pid}, which is tracklog with other folders"
+    else:
+        who = _listener_at(port) or "another program"
+    return f"port {port} is taken by {who}: end it, or name another port with --port N (0: any that is free)"
+
+
+def _listener_at(port: int) -> str | None:
+    """Who listens there, if the system tells us."""
+    import psutil
+
+    with suppress(psutil.Error, OSError):
+        for one in psutil.net_connections("tcp"):
+            if one.status == psutil.CONN_LISTEN and one.laddr and one.laddr.port == port and one.pid:
+                return f"process {one.pid} ({psutil.Process(one.pid).name()})"
+    return None
+
+
+def hosts_of(address: Address, port: int) -> tuple[str, ...]:
+    """The names that the server answers to; the first is the one in the link."""
+    name = address.name
+    shown = f"[{name}]" if address.family == socket.AF_INET6 else name
+    names = [shown]
+    if ipaddress.ip_address(name).is_unspecified:
+        names = [socket.gethostname().lower(), *_own_addresses()]
+    named = [f"{one}:{port}" for one in names]
+    return tuple(dict.fromkeys([named[0], *local_hosts(port), *named]))
+
+
+def _own_addresses() -> list[str]:
+    with suppress(OSError):
+        return socket.gethostbyname_ex(socket.gethostname())[2]
+    return []

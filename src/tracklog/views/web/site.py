@@ -1,0 +1,88 @@
+"""What every page needs: where things are, what runs now, how fresh the index is.
+
+Rules of this room
+  1. One `Site` for the life of the server. Its parts are safe to ask from many threads.
+  2. A connection to the index belongs to one request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Lock
+from typing import TYPE_CHECKING, cast
+
+from starlette.requests import HTTPConnection
+
+from tracklog.model.prices import Prices
+from tracklog.pipeline.board import BoardRow
+from tracklog.pipeline.open_threads import OpenThreads
+from tracklog.pipeline.session_tables import Tables
+from tracklog.sources.found import Root
+from tracklog.store.database import Database, reading
+from tracklog.store.home import Home
+from tracklog.store.own_prices import NAME, prices_with
+from tracklog.store.scope import Scope
+
+if TYPE_CHECKING:
+    from tracklog.views.web.events import Hub
+    from tracklog.views.web.indexing import Indexing
+    from tracklog.views.web.live import Live
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass
+class Site:
+    """The server's knowledge."""
+
+    home: Home
+    roots: list[Root]
+    scope: Scope
+    events: Hub
+    live: Live
+    indexing: Indexing
+    now: Callable[[], datetime] = _utc_now
+    threads: OpenThreads = field(default_factory=OpenThreads)
+    _tables: Tables | None = None
+    _prices: Prices | None = None
+    _lock: Lock = field(default_factory=Lock)
+
+    def reading(self) -> AbstractContextManager[Database | None]:
+        """The index, for one request; None while there is none."""
+        return reading(self.home)
+
+    def prices(self) -> Prices:
+        """What models cost, with the user's own prices; read once."""
+        with self._lock:
+            if self._prices is None:
+                path = self.home.path / NAME
+                self._prices = prices_with(path, must_exist=False, called=NAME)
+            return self._prices
+
+    @property
+    def tables(self) -> Tables:
+        """All sessions and calls; of very many it takes seconds to make them (`warm`)."""
+        with self._lock:
+            if self._tables is None:
+                self._tables = Tables(self.home, self.scope, self.prices)
+            return self._tables
+
+    @property
+    def places(self) -> list[str]:
+        """Where is looked, each place once."""
+        return list(dict.fromkeys(str(root.path) for root in self.roots))
+
+    def live_row(self, agent: str, session: str) -> BoardRow | None:
+        """What is known live of a session, if it is on the board."""
+        rows = self.live.snapshot().rows
+        return next((row for row in rows if (row.agent, row.id) == (agent, session)), None)
+
+
+def site_of(connection: HTTPConnection) -> Site:
+    """The site that a request is for."""
+    return cast(Site, connection.app.state.site)
