@@ -97,6 +97,15 @@ def in_one(*all_sums: Sums) -> Sums:
     return in_sum(part for sums in all_sums for part in sums.items())
 
 
+def is_between(sums: Sums, least: Sums, most: Sums) -> bool:
+    """Whether each figure lies there. 2.1.326 guesses the output of a broken answer by the text that came; all else is known."""
+    return least.keys() == sums.keys() == most.keys() and all(
+        vars(least[model])[name] <= figure <= vars(most[model])[name]
+        for model, spent in sums.items()
+        for name, figure in vars(spent).items()
+    )
+
+
 def test_what_no_log_holds_is_of_a_kind_that_never_is_or_died_with_its_client(lab_run: LabRun) -> None:
     absent = {e.kind for e in hidden(lab_run)} - set(NEVER_WRITTEN[lab_run.agent])
     if lab_run.scenario.name == LEFT_RUNNING:
@@ -152,10 +161,10 @@ def test_what_only_the_clients_own_sums_reveal_is_hidden(lab_run: LabRun) -> Non
     if Version(lab_run.version) < COUNTS_ON_SINCE:
         pytest.skip(f"Claude Code {lab_run.version} keeps no sums in its logs")
     charged = sums_of(lab_run, hidden(lab_run))
-    cut = begun(e for e in sent_in_vain(lab_run) if e.outcome == "cut")
-    with_what_was_cut = in_one(charged, cut)  # the client counts that, or is too late
-    possible = [tokens_alone(charged), tokens_alone(with_what_was_cut)]
-    assert revealed(usage("model", lab_run.config_dir)) in possible
+    cut = [e for e in sent_in_vain(lab_run) if e.outcome == "cut"]  # the client counts these, or is too late
+    least, most = in_one(charged, begun(cut)), in_one(charged, sums_of(lab_run, cut))
+    found = revealed(usage("model", lab_run.config_dir))
+    assert found == tokens_alone(charged) or is_between(found, tokens_alone(least), tokens_alone(most))
 
 
 def _has_trusted_sums(run: LabRun) -> bool:
