@@ -133,10 +133,7 @@ def _replied(event: ModelReplied) -> list[Row]:
     made = []
     if event.thinking or event.has_hidden_thought:
         made.append(_row("thinking", text=event.thinking, model=event.model, request=event.request))
-    if event.api_error:
-        text = event.text or event.api_error
-        made.append(_row("failure", label=event.api_error, text=text, model=event.model, is_bad=True))
-    elif event.text:
+    if event.text:  # one that is an error has none: RequestFailed tells of that
         made.append(
             _row(
                 "answer",

@@ -91,6 +91,11 @@ def test_what_a_local_command_printed_is_told() -> None:
         ),
         ({"error": {"status": "529", "formatted": "busy"}}, ("busy", None, None, None)),
         ({"error": "busy"}, ("busy", None, None, None)),
+        (
+            {"error": {"status": 401, "error": {"type": "error", "error": {"message": "who?"}}}},
+            ("who?", 401, None, None),
+        ),
+        ({"error": {"error": [1]}}, ("", None, None, None)),
         ({"content": "said", "error": {"message": "busy"}}, ("said", None, None, None)),
         ({}, ("", None, None, None)),
     ],

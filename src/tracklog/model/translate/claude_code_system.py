@@ -22,6 +22,7 @@ from tracklog.records.claude_code import system
 
 Where = dict[str, Any]
 Translate = Callable[[Any, Where], list[Event]]
+_ENVELOPES = 4  # that an error is looked for in
 
 
 def compacted(record: system.CompactBoundary, where: Where) -> list[Event]:
@@ -67,23 +68,26 @@ def local_command(record: system.LocalCommand, where: Where) -> list[Event]:
 
 def api_failed(record: system.ErrorLine, where: Where) -> list[Event]:
     error = opened(record.error)
-    inner = error if isinstance(error, dict) else {}
-    status = inner.get("status")
-    text = (
-        record.content
-        or inner.get("message")
-        or inner.get("formatted")
-        or (error if isinstance(error, str) else "")
-    )
+    status = error.get("status") if isinstance(error, dict) else None
     return [
         RequestFailed(
             **where,
-            text=str(text),
+            text=record.content or _words_of(error),
             status=status if isinstance(status, int) else None,
             attempt=record.retry_attempt,
             of_attempts=record.max_retries,
         )
     ]
+
+
+def _words_of(error: Any) -> str:
+    """What an error says; that of the API stands in the `error` of its envelope, which may be that of another one."""
+    for _ in range(_ENVELOPES):
+        if not isinstance(error, dict):
+            break
+        words = error.get("message") or error.get("formatted")
+        error = words if words else error.get("error")
+    return error if isinstance(error, str) else ""
 
 
 def informed(record: system.Informational, where: Where) -> list[Event]:

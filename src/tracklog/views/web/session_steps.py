@@ -7,7 +7,8 @@ from typing import cast
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tracklog.pipeline.session_steps import What, lines_of, next_of
+from tracklog.pipeline.session_steps import NextLine, What
+from tracklog.pipeline.session_steps import next_line as line_behind
 from tracklog.views.web.session_asked import NotFound, Opened, gone, number_in, opened
 from tracklog.views.web.session_rows import Folded
 
@@ -19,16 +20,20 @@ def next_line(request: Request) -> Response:
         return Response("what is `prompt` or `error`.", status_code=400, media_type="text/plain")
     try:
         with opened(request) as one:
-            return JSONResponse(
-                {"seq": _next(request, one, cast(What, what)), "is_sure": one.head.is_settled}
-            )
+            return JSONResponse(_next(request, one, cast(What, what))._asdict())
     except NotFound:
         return gone()
 
 
-def _next(request: Request, one: Opened, what: What) -> int | None:
+def _next(request: Request, one: Opened, what: What) -> NextLine:
     if one.database is None:
-        return None
-    seqs = lines_of(one.database.db, one.head, one.reading.lines, what)
-    seen = None if Folded.asked(request).shows_left else one.seen()
-    return next_of(seqs, after=number_in(request, "after"), before=number_in(request, "before"), seen=seen)
+        return NextLine()
+    return line_behind(
+        one.database.db,
+        one.head,
+        one.reading,
+        what,
+        after=number_in(request, "after"),
+        before=number_in(request, "before"),
+        seen=None if Folded.asked(request).shows_left else one.seen(),
+    )

@@ -76,9 +76,6 @@ const UNHEARD = { why: "The server does not answer" };
 
 /**
  * The line (`seq`) of the next one behind what is loaded, or before it; if there is none, `why`, unless that is plain.
- *
- * The index knows prompts and calls. Of other rows that are errors, as an API error or a broken line, it knows nothing:
- * those are found where they are loaded.
  */
 async function beyond(edge, by, kind) {
   if (by > 0 ? edge >= n : edge <= 1) return {};
