@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 _TELLING = (
     "command",
@@ -19,6 +19,7 @@ _TELLING = (
     "skill",
     "path",
     "questions",
+    "todos",
     "plan",
     "prompt",
     "message",
@@ -30,8 +31,31 @@ _TELLING = (
     "session_id",
     "name",
 )
+_KEYS_OF_A_STEP = {"content", "step", "status", "activeForm", "id", "priority"}
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _PATCH_SEARCHED = 100_000  # letters of a patch in which files are looked for
+
+
+class Step(NamedTuple):
+    """A line of a list of things to do."""
+
+    text: str
+    status: str
+
+
+def listed_steps(value: Any) -> list[Step] | None:
+    """A list of things to do, as TodoWrite and update_plan are given it; None: it is none, or holds more than that."""
+    if not isinstance(value, list) or not value:
+        return None
+    steps = [_step(one) for one in value]
+    return None if None in steps else [step for step in steps if step is not None]
+
+
+def _step(value: Any) -> Step | None:
+    if not isinstance(value, dict) or not value.keys() <= _KEYS_OF_A_STEP:
+        return None
+    text, status = value.get("content", value.get("step")), value.get("status")
+    return Step(text, status) if isinstance(text, str) and isinstance(status, str) else None
 
 
 def told(given: Any, cwd: str | None) -> str:
@@ -59,7 +83,15 @@ def _as_words(value: Any, cwd: str | None) -> str:
             return " ".join(value[2:] if value[1:2] in (["-lc"], ["-c"]) else value)
         if isinstance(value[0], dict) and isinstance(value[0].get("question"), str):
             return str(value[0]["question"])
+        if (steps := listed_steps(value)) is not None:
+            return _how_far(steps)
     return _as_json(value)
+
+
+def _how_far(steps: list[Step]) -> str:
+    done = sum(step.status == "completed" for step in steps)
+    now = next((f": {step.text}" for step in steps if step.status == "in_progress"), "")
+    return f"{done} of {len(steps)} done{now}"
 
 
 def _patched_files(text: str, cwd: str | None) -> str:

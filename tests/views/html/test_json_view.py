@@ -36,9 +36,13 @@ def test_an_object_is_one_key_on_a_line_and_can_be_folded() -> None:
 @settings(deadline=None)
 def test_every_letter_but_the_space_is_that_of_the_file(value: object, is_ascii: bool) -> None:
     raw = json.dumps(value, ensure_ascii=is_ascii, separators=(",", ":"))
-    read = held(json_lines(raw.encode())).text
-    read = re.sub("⟨U\\+([0-9A-F]{4,6})⟩", lambda code: chr(int(code[1], 16)), read).replace("␡", "\x7f")
-    assert re.sub(r"\s", "", read) == re.sub(r"\s", "", raw)
+    assert _unspelled(held(json_lines(raw.encode())).text) == _unspelled(raw)
+
+
+def _unspelled(text: str) -> str:
+    """Without space, and with the letters that are spelled out as they were; a name may also be a letter of the file."""
+    named = re.sub("⟨U\\+([0-9A-F]{4,6})⟩", lambda code: chr(int(code[1], 16)), text)
+    return re.sub(r"\s", "", named.replace("␡", "\x7f"))
 
 
 def test_a_line_of_too_many_values_is_laid_out_without_making_objects_of_them(

@@ -15,6 +15,7 @@ from tracklog.views.cli.call_words import stated_words, verdict_words
 from tracklog.views.html.call_changes import NOT_MADE
 from tracklog.views.html.call_diffs import diffs_of_call
 from tracklog.views.html.code import code
+from tracklog.views.html.given_forms import form_of
 from tracklog.views.html.markdown import markdown
 from tracklog.views.html.numbered import numbered
 from tracklog.views.html.patches import FileDiff
@@ -144,6 +145,8 @@ def _given(given: Any, name: str, *, hides: frozenset[str]) -> list[Given]:
 
 
 def _part(key: str, value: Any, tool: str) -> Given:
+    if (form := form_of(key, value, tool=tool)) is not None:
+        return Given(shown(key), form)
     is_short = isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) <= _SHORT)
     if is_short and "\n" not in str(value) and not (tool in _SHELLS and key in _COMMANDS):
         return Given(shown(key), Markup(), shown(value if isinstance(value, str) else json.dumps(value)))
