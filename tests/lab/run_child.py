@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 import pytest
@@ -47,12 +47,15 @@ NEWEST = "newest"
 GONE_S = (
     20.0  # within this all of a run is gone, whoever died: twice five seconds of grace, and a busy machine
 )
+LEAVE_S = 2.0  # so long a process may take to end whom nobody needs any more
 LOOK_S = 0.02
 MICRO_USD_PER_TOKEN = {  # input, output, cache read, cache write for 5 minutes, for an hour
     CLAUDE_MODEL: (3.0, 15.0, 0.30, 3.75, 6.0),
     CODEX_MODEL: (1.25, 10.0, 0.125, 0.0, 0.0),
     "gpt-5.5": (5.0, 30.0, 0.5, 0.0, 0.0),
 }
+
+Left = TypeVar("Left")
 
 
 @dataclass
@@ -128,10 +131,12 @@ class Place:
 
     def becomes_clean(self) -> None:
         """Waits until no process and no file of a run is left."""
-        deadline = time.monotonic() + GONE_S
-        while (left := [*map(str, self.processes()), *self.leftovers()]) and time.monotonic() < deadline:
-            time.sleep(LOOK_S)
+        left = _what_stays(lambda: [*map(str, self.processes()), *self.leftovers()], within_s=GONE_S)
         assert left == [], f"left after {GONE_S:g} s"
+
+    def staying(self) -> list[psutil.Process]:
+        """What runs here and goes on to: a keeper whose run was refused is still taking its leave."""
+        return _what_stays(self.processes, within_s=LEAVE_S)
 
     def leftovers(self) -> list[str]:
         """What stands in the folders of running children."""
@@ -158,6 +163,14 @@ class Place:
         )
         charged = charged_by_anthropic if self.agent == "claude" else charged_by_openai
         return sum(_micro_usd(model, spent) for e in chosen for model, spent in charged(e))
+
+
+def _what_stays(look: Callable[[], list[Left]], *, within_s: float) -> list[Left]:
+    """What is still seen after a while; nothing as soon as nothing is."""
+    deadline = time.monotonic() + within_s
+    while (seen := look()) and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+    return seen
 
 
 def _home_of(process: psutil.Process) -> str | None:
@@ -226,6 +239,6 @@ def place_for(
         try:
             yield place
         finally:
-            left = place.processes()
+            left = place.staying()
             place.kill_all()
         assert not left, f"still running: {left}"

@@ -8,7 +8,7 @@ import io
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -281,16 +281,38 @@ def test_a_home_that_may_not_be_written_is_said_in_one_line(unread: Made) -> Non
     assert len(sessions_in(ask(unread, "sessions", "--json", is_mighty=False))) == 2
 
 
-def test_an_index_that_may_only_be_read_still_answers(made: Made) -> None:
-    before = sessions_in(ask(made, "sessions", "--json"))
-    made.home.path.chmod(0o500)
-    for path in made.home.path.iterdir():
+@contextlib.contextmanager
+def only_read(home: Home) -> Iterator[None]:
+    """A home in which nothing may be changed."""
+    home.path.chmod(0o500)
+    for path in home.path.iterdir():
         path.chmod(0o500 if path.is_dir() else 0o400)
     try:
-        said = ask(made, "sessions", "--json", is_mighty=False)
-        assert sessions_in(said) == before
+        yield
     finally:
-        made.home.path.chmod(0o700)
+        home.path.chmod(0o700)
+
+
+def test_an_index_that_may_only_be_read_still_answers(made: Made) -> None:
+    before = sessions_in(ask(made, "sessions", "--json"))
+    with only_read(made.home):
+        assert sessions_in(ask(made, "sessions", "--json", is_mighty=False)) == before
+
+
+@pytest.mark.parametrize(
+    "words", [("sessions",), ("usage",), ("calls",), ("sql", "select * from costs"), ("search", "hello")]
+)
+def test_one_that_may_only_be_read_says_what_it_knew_when_there_is_more(
+    made: Made, words: tuple[str, ...]
+) -> None:
+    before = ask(made, *words, "--json")
+    new = claude_session(4)
+    write(transcript(made, new.session), new.bytes())
+    with only_read(made.home):
+        said = ask(made, *words, "--json", is_mighty=False)
+    assert (said.code, said.out) == (before.code, before.out)
+    assert "tracklog: the index may only be read here: this is what it knew before" in said.err
+    assert "Traceback" not in said.err
 
 
 def test_everything_is_private_whatever_the_umask(unread: Made) -> None:

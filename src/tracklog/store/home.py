@@ -7,6 +7,7 @@ Rules of this room
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from tracklog.errors import UserError
 
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
+_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS)
 _OURS = frozenset(
     {
         "allowed.toml",
@@ -37,6 +39,10 @@ _OURS = frozenset(
 
 class Busy(Exception):  # noqa: N818 - a state, not a mistake
     """Another process writes the index now."""
+
+
+class NotWritable(UserError):  # noqa: N818 - a state
+    """Our folder, or a file in it, may only be read."""
 
 
 class Home:
@@ -112,8 +118,9 @@ def make_private_folder(folder: Path) -> None:
         raise _not_usable(folder, error) from error
 
 
-def _not_usable(folder: Path, error: OSError) -> UserError:
-    return UserError(f"cannot use {folder}: {error.strerror}; name another folder with --home")
+def _not_usable(path: Path, error: OSError) -> UserError:
+    kind = NotWritable if error.errno in _REFUSALS else UserError
+    return kind(f"cannot use {path}: {error.strerror}; name another folder with --home")
 
 
 def _is_ours(name: str) -> bool:
@@ -136,18 +143,18 @@ def write_private(path: Path, data: bytes) -> None:
 
 @contextmanager
 def held_lock(home: Home) -> Iterator[None]:
-    """Holds the lock of the one writer; raises Busy if another process has it. It ends with its process."""
+    """Holds the lock of the one writer, until its process ends; raises Busy if another has it, or NotWritable."""
     with held_lock_at(home.lock):
         yield
 
 
 @contextmanager
 def held_lock_at(path: Path) -> Iterator[None]:
-    """Holds a lock of our own; raises Busy if another process has it."""
+    """Holds a lock of our own; raises Busy if another process has it, NotWritable if it may not be made."""
     try:
         descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
-        raise UserError(f"cannot use {path}: {error.strerror}; name another folder with --home") from error
+        raise _not_usable(path, error) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from tracklog.sources.found import Root
 from tracklog.sources.homes import default_roots
 from tracklog.store.database import Damaged, Database, reading
-from tracklog.store.home import Busy, Home
+from tracklog.store.home import Busy, Home, NotWritable
 from tracklog.store.scope import Scope, scope_of
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.own_home import tracklog_home
@@ -88,14 +88,20 @@ def indexed(
             with_index(
                 ours, lambda database: _bring_up_to_date(database, roots, settles=settles), on_damage=_say
             )
-    except Busy:
+    except (Busy, NotWritable) as hindered:
         if not makes and not _was_ever_complete(ours, roots):
-            talk("tracklog: another process is making the index: until then the logs are read")
+            talk(f"tracklog: {why_as_before(hindered)}, and is not complete: the logs are read")
             yield None
             return
-        talk("tracklog: another process is writing the index: this is what it knew before")
+        talk(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
     with reading(ours) as database:
         yield None if database is None else Index(database, roots, scope)
+
+
+def why_as_before(hindered: Busy | NotWritable) -> str:
+    """Why the index is not brought up to date, in words that more can be said behind."""
+    is_busy = isinstance(hindered, Busy)
+    return "another process is writing the index" if is_busy else "the index may only be read here"
 
 
 def _was_ever_complete(home: Home, roots: list[Root]) -> bool:

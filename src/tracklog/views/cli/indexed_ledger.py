@@ -10,8 +10,8 @@ from pathlib import Path
 from tracklog.model.prices import Prices
 from tracklog.pipeline.ledger_state import is_settled
 from tracklog.store.database import Database, writing
-from tracklog.store.home import Busy, Home
-from tracklog.views.cli.indexed import Index, indexed
+from tracklog.store.home import Busy, Home, NotWritable
+from tracklog.views.cli.indexed import Index, indexed, why_as_before
 from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import talk
 from tracklog.views.cli.progress import progress_of_unknown
@@ -35,8 +35,8 @@ def _settle(home: Home, prices: Prices, *, with_tools: bool) -> None:
     try:
         with writing(home) as database:
             settle(database, prices, with_tools=with_tools)
-    except Busy:
-        talk("tracklog: another process is writing the index: this is what it knew before")
+    except (Busy, NotWritable) as hindered:
+        talk(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
 
 
 def settle(database: Database, prices: Prices, *, with_tools: bool = False) -> None:

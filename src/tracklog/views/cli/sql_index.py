@@ -11,9 +11,9 @@ from tracklog.model.prices import Prices
 from tracklog.store.asking import Cost, lay_out, put_costs
 from tracklog.store.database import Database, writing
 from tracklog.store.entry_costs import entry_costs
-from tracklog.store.home import Busy
+from tracklog.store.home import Busy, NotWritable
 from tracklog.views.cli.ending import NotThere
-from tracklog.views.cli.indexed import indexed
+from tracklog.views.cli.indexed import indexed, why_as_before
 from tracklog.views.cli.own_prices import load_prices
 from tracklog.views.cli.printing import talk
 from tracklog.views.cli.usage_numbers import micro
@@ -53,8 +53,8 @@ def _settle(database: Database, prices: Prices) -> None:
     try:
         with writing(database.home) as writer:
             settle_ledger(writer, session_files(writer), prices)
-    except Busy:
-        talk("tracklog: another process is writing the index: the ledger is as it was before")
+    except (Busy, NotWritable) as hindered:
+        talk(f"tracklog: {why_as_before(hindered)}: the ledger is as it was before")
 
 
 def _costs(db: sqlite3.Connection, prices: Prices) -> Iterator[Cost]:

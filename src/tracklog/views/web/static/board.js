@@ -67,6 +67,7 @@ function show(next) {
   waiting = null;
   held.hidden = true;
   const focus = focused();
+  const words = selected();
   const before = document.getElementById("board");
   for (const row of next.querySelectorAll(".b-row")) {
     const known = document.getElementById(row.id);
@@ -76,6 +77,7 @@ function show(next) {
   before.replaceWith(next);
   refresh(next);
   restore(focus);
+  reselect(words);
 }
 
 /** Shows what rows say in the places where they are; what is marked elsewhere stays marked. */
@@ -134,6 +136,16 @@ function restore(focus) {
   if (!row || row.contains(document.activeElement)) return;
   const part = focus.part && row.querySelector(`[data-f="${CSS.escape(focus.part)}"]`);
   (part || row).focus({ preventScroll: true });
+}
+
+/** The words that somebody has marked, to copy them. */
+function selected() {
+  const { anchorNode, anchorOffset, focusNode, focusOffset, isCollapsed } = getSelection();
+  return isCollapsed ? null : [anchorNode, anchorOffset, focusNode, focusOffset];
+}
+
+function reselect(words) {
+  if (words?.[0].isConnected && words[2].isConnected) getSelection().setBaseAndExtent(...words);
 }
 
 function showIfFree() {

@@ -32,6 +32,7 @@ async function follow(hash) {
   const { seq } = place;
   if (!seq) return missing(`There is no ${{ L: "line", t: "turn", c: "call" }[kind]} ${word} in this session.`);
   const row = await goTo(seq);
+  if (!row) return;
   const call = kind === "c" ? rows.querySelector(`.win > [data-call="${CSS.escape(word)}"]`) : null;
   if (call) {
     call.open = true;

@@ -4,7 +4,7 @@
 //   1. Who looks for what is not there stays where they are, and is told.
 //   2. What is loaded is looked at here. Beyond that the server says which line is next, and there is one jump.
 
-import { goTo, n, peek, select, size, stretch } from "./window.js";
+import { goTo, n, peek, select, size, stayHere, stretch } from "./window.js";
 import { tell } from "./session_parts.js";
 
 const rows = document.getElementById("rows");
@@ -103,6 +103,7 @@ async function lookThrough(edge, by, kind) {
 }
 
 function choose(row) {
+  stayHere();
   select(row);
   row.scrollIntoView({ block: "nearest", behavior: "instant" });
 }

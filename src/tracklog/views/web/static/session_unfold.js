@@ -122,14 +122,19 @@ rows?.addEventListener("pointerover", (event) => {
 // The line itself
 
 const dialog = document.getElementById("raw-dialog");
+let nWanted = 0;
 
-/** Shows a line as it stands in its log, by the address of its page. */
+/** Shows a line as it stands in its log, by the address of its page; unless another is wanted before it came, or none. */
 export async function raw(address) {
+  const mine = ++nWanted;
+  const wasOpen = dialog.open;
   const page = new URL(address);
   const part = `${page.pathname.replace("/raw/", "/_/s/")}/raw${page.search}`;
   const answer = await fetch(part).catch(() => null);
-  if (!answer?.ok) return tell("The line could not be fetched");
-  fill(document.getElementById("raw-inside"), await answer.text());
+  const html = answer?.ok ? await answer.text().catch(() => null) : null;
+  if (html === null) return tell("The line could not be fetched");
+  if (mine !== nWanted || (wasOpen && !dialog.open)) return;
+  fill(document.getElementById("raw-inside"), html);
   if (!dialog.open) dialog.showModal();
   lift();
 }

@@ -130,6 +130,11 @@ export function select(row) {
   row.focus({ preventScroll: true });
 }
 
+/** The reader chose a place by hand: who is still on the way elsewhere does not arrive. */
+export function stayHere() {
+  nGone += 1;
+}
+
 /** Fetches what was appended; says how many lines that are. What stands in the page is left alone. */
 export async function pull() {
   const from = n + 1;
@@ -246,6 +251,8 @@ function isRewritten(answer) {
 }
 
 function put(win, part) {
+  const chosen = win.element.querySelector(".is-here");
+  const hadFocus = Boolean(chosen?.contains(document.activeElement));
   anchored(() => {
     win.element.replaceChildren(...part.childNodes);
     win.element.style.height = "";
@@ -253,6 +260,9 @@ function put(win, part) {
     win.state = "loaded";
     win.pause = 0;
     for (const row of win.element.querySelectorAll("details.row")) if (opened.has(row.id)) row.open = true;
+    const again = chosen && document.getElementById(chosen.id);
+    again?.classList.add("is-here");
+    if (hadFocus) again?.focus({ preventScroll: true });
   });
   measure(win);
   told(win);
@@ -319,8 +329,9 @@ export function anchored(change) {
   const row = inView(rows.querySelector(".is-here")) ?? firstInView();
   const before = row?.getBoundingClientRect().top;
   change();
-  if (!row?.isConnected) return;
-  const by = row.getBoundingClientRect().top - before;
+  const there = row?.isConnected ? row : row && document.getElementById(row.id); // it may have come anew
+  if (!there) return;
+  const by = there.getBoundingClientRect().top - before;
   if (Math.abs(by) >= 1) scrollBy({ top: by, behavior: "instant" });
 }
 
