@@ -238,3 +238,19 @@ def test_a_raw_line_that_comes_after_the_dialog_was_closed_does_not_open_it_agai
     page.unroute("**/raw?*")
     page.keyboard.press("r")
     page.locator("#raw-dialog").wait_for(state="visible")
+
+
+def test_of_two_links_that_lead_nowhere_only_the_last_is_told(open_page: Any, address: str) -> None:
+    page: Page = open_page(address)
+    held: list[Route] = []
+    page.route("**/where?*", lambda route: held.append(route))
+    for n, hash in enumerate(("#cone", "#ctwo"), 1):
+        page.evaluate("(hash) => { location.hash = hash; }", hash)
+        while len(held) < n:
+            page.wait_for_timeout(10)
+    for route in reversed(held):
+        with page.expect_response("**/where?*"):
+            route.continue_()
+    page.evaluate(SETTLED)
+    assert page.locator("p.notice.missing").all_inner_texts() == ["There is no call two in this session."]
+    page.unroute("**/where?*")

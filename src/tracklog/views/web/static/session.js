@@ -13,9 +13,12 @@ const GROUP = "Session";
 
 // Links: #r12 a row, #L12 a line of a log, #t3 a turn, #cID a call
 
+let nFollowed = 0;
+
 async function follow(hash) {
   const meant = /^#([rLtc])(.+)$/.exec(hash);
   if (!meant) return;
+  const mine = ++nFollowed;
   document.getElementById("missing-place")?.remove();
   const [, kind, value] = meant;
   const word = decoded(value);
@@ -27,6 +30,7 @@ async function follow(hash) {
   }
   const there = kind === "c" && rows.querySelector(`.win > [data-call="${CSS.escape(word)}"]`);
   const place = there ? { seq: Number(there.dataset.seq) } : await where(kind, word);
+  if (mine !== nFollowed) return; // somebody follows another link by now
   if (!place) return tell("The server does not answer");
   if (place.thread) return location.assign(`${location.pathname}?thread=${encodeURIComponent(place.thread)}${hash}`);
   const { seq } = place;
