@@ -36,7 +36,7 @@ def main() -> int:
         print("too much failed for a second look", file=sys.stderr)
         return 1
     print(f"\n{len(names)} failed beside the others; once more, alone:", *names, sep="\n  ", flush=True)
-    code = subprocess.run([sys.executable, "-m", "pytest", "-p", "no:xdist", *names], check=False).returncode
+    code = subprocess.run([sys.executable, "-m", "pytest", "-n", "0", *names], check=False).returncode
     if code == 0:
         print("\nPASSED ONLY ALONE, so they depend on chance:", *names, sep="\n  ", flush=True)
     return code

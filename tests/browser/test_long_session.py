@@ -112,19 +112,15 @@ def test_raw_of_any_line_is_the_line(long: Page, lab: Shown) -> None:
 
 def test_rows_of_a_subagent_that_is_shown_in_its_place_are_passed_by(open_page: Any, lab: Shown) -> None:
     page: Page = open_page(f"/s/claude/{lab.made['short'].id}")
-    page.keyboard.press("G")
-    page.keyboard.press("g")
-    page.keyboard.press("g")
-    call = page.locator(".win > details.k-call:has(a.spawned)").first
+    some = page.locator(".win > details.k-call:has(a.spawned)").first
     for _ in range(20):
-        if call.count():
+        if some.count():
             break
         page.mouse.wheel(0, 1_500)
         page.wait_for_timeout(200)
-    for _ in range(20):  # its window may be fetched once more at that very moment
-        call.evaluate("(row) => { row.open = true; }")
-        if until(page, "() => document.querySelector('[data-inline-thread]')", patience_ms=1_000):
-            break
+    id = some.get_attribute("data-call")
+    page.evaluate("(id) => { location.hash = `#c${id}`; }", id)  # which unfolds it
+    call = page.locator(f'.win > [data-call="{id}"]')
     call.locator("[data-inline-thread]").click()
     page.wait_for_selector(".inline-thread .row")
     call.evaluate("(row) => row.focus()")
