@@ -243,6 +243,16 @@ def test_many_at_once_are_all_spooled_each_once(tmp_path: Path) -> None:
     assert sorted(line["payload"]["n"] for line in spooled(tmp_path)) == list(range(60))
 
 
+def test_who_makes_the_folders_later_than_another_hook_still_spools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sixty calls at once the first was lost: two saw no folder, and one of them made it."""
+    (tmp_path / "spool").mkdir()
+    monkeypatch.setattr(os.path, "isdir", lambda _: False)
+    hook.append(str(tmp_path), b"{}\n")
+    assert (tmp_path / "spool/hooks.jsonl").read_bytes() == b"{}\n"
+
+
 def test_it_loads_next_to_nothing(tmp_path: Path) -> None:
     """What Python itself loads, and `select`: `json` alone would take as long as all of the rest."""
     argv = [sys.executable, "-I", "-S", "-X", "importtime", hook.__file__, "--home", str(tmp_path)]

@@ -130,7 +130,10 @@ def append(home: str, line: bytes) -> None:
     spool = os.path.join(home, "spool")
     for folder in (home, spool):
         if not os.path.isdir(folder):
-            os.mkdir(folder, PRIVATE_FOLDER)
+            try:  # noqa: SIM105 - contextlib would have to be loaded
+                os.mkdir(folder, PRIVATE_FOLDER)
+            except FileExistsError:
+                pass  # another hook was faster
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     file = os.open(os.path.join(spool, "hooks.jsonl"), flags, PRIVATE_FILE)
     if os.fstat(file).st_mode & 0o170000 != 0o100000:

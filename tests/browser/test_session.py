@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page
 
 from tests.browser.browsing import until
 from tests.browser.conftest import Shown
@@ -191,66 +191,3 @@ def _walked(page: Page, key: str, end: str) -> list[float]:
         assert until(page, is_moved, [before, end])
         seen.append(float(page.evaluate(f"() => {HERE}").removeprefix("r")))
     return seen
-
-
-SETTLED = "() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 50))"
-
-
-def test_who_chooses_a_row_by_hand_is_not_taken_elsewhere_by_what_comes_late(
-    open_page: Any, address: str
-) -> None:
-    page: Page = open_page(address)
-    held: list[Route] = []
-    page.route("**/rows?*want=5*", lambda route: held.append(route))
-    page.evaluate("() => { location.hash = '#r5'; }")  # a line that is folded away: it must be fetched
-    while not held:
-        page.wait_for_timeout(10)
-    page.keyboard.press("J")
-    assert until(page, f"() => {HERE} !== undefined")
-    chosen = page.evaluate(f"() => {HERE}")
-    held[0].continue_()
-    page.locator("#r5").wait_for(state="attached")
-    page.evaluate(SETTLED)
-    assert page.evaluate(f"() => {HERE}") == chosen
-    for route in held[1:]:
-        route.continue_()
-    page.unroute("**/rows?*want=5*")
-
-
-def test_a_raw_line_that_comes_after_the_dialog_was_closed_does_not_open_it_again(
-    open_page: Any, address: str
-) -> None:
-    page: Page = open_page(address)
-    page.keyboard.press("j")
-    page.keyboard.press("r")
-    page.locator("#raw-dialog").wait_for(state="visible")
-    held: list[Route] = []
-    page.route("**/raw?*", lambda route: held.append(route))
-    page.locator("#raw-inside").get_by_text("after", exact=True).click()
-    while not held:
-        page.wait_for_timeout(10)
-    page.keyboard.press("Escape")
-    page.locator("#raw-dialog").wait_for(state="hidden")
-    with page.expect_response("**/raw?*"):
-        held[0].continue_()
-    page.evaluate(SETTLED)
-    assert not page.locator("#raw-dialog").is_visible()
-    page.unroute("**/raw?*")
-    page.keyboard.press("r")
-    page.locator("#raw-dialog").wait_for(state="visible")
-
-
-def test_of_two_links_that_lead_nowhere_only_the_last_is_told(open_page: Any, address: str) -> None:
-    page: Page = open_page(address)
-    held: list[Route] = []
-    page.route("**/where?*", lambda route: held.append(route))
-    for n, hash in enumerate(("#cone", "#ctwo"), 1):
-        page.evaluate("(hash) => { location.hash = hash; }", hash)
-        while len(held) < n:
-            page.wait_for_timeout(10)
-    for route in reversed(held):
-        with page.expect_response("**/where?*"):
-            route.continue_()
-    page.evaluate(SETTLED)
-    assert page.locator("p.notice.missing").all_inner_texts() == ["There is no call two in this session."]
-    page.unroute("**/where?*")

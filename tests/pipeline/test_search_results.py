@@ -176,6 +176,18 @@ def test_a_secret_is_masked_also_where_the_snippet_would_cut_it(tmp_path: Path, 
     assert (KEY[:4] in str(groups(plain)), plain.n_masked) == (True, 0)
 
 
+def test_a_word_deep_inside_a_private_key_shows_nothing_of_it(tmp_path: Path, database: Database) -> None:
+    """Of a long text only the part around a match is looked at for secrets: there a key has no beginning."""
+    body = "\n".join(f"{n:04d}needle{n:054d}" for n in range(300))
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
+    write_log(tmp_path / "logs", user("u1", None, f"{'x ' * 5000}\n{key}\n{'y ' * 9000}", timestamp=at(1)))
+    read_in(database, tmp_path / "logs")
+    answer = found(database, "0200needle*", clean=Redactor(key=b"k" * 32).text)
+    assert answer.n_masked == 1
+    assert "needle0" not in str(groups(answer))
+    assert "private-key" in str(groups(answer))
+
+
 def test_who_looks_for_a_secret_sees_where_it_stands_and_not_what_it_is(
     tmp_path: Path, database: Database
 ) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from tracklog.model.secrets import LONGEST_BLOCK
 from tracklog.pipeline.found_texts import FoundTexts
 from tracklog.pipeline.searching import Shown, find
 from tracklog.pipeline.snippets import Marker, Snippet, cut_out
@@ -41,6 +42,7 @@ _MOST_WORDS = 8  # of which is told how often they stand alone
 _ALONE_S = 0.5
 _BETWEEN = "\n\x1e\x1e\x1e\n"  # no secret goes on behind it
 _WHITE = re.compile(r"\s+")
+_KEY_BEGINS = "-----BEGIN "
 _PLACEHOLDER = re.compile(r"«(?:secret|private):[^»\s]{1,60}»")
 
 
@@ -242,7 +244,13 @@ def _around(text: str, snippet: Snippet) -> str:
     if len(text) <= 2 * _AROUND:
         return text
     found = re.search(r"\s+".join(map(re.escape, _core(snippet).split())), text)
-    return text if found is None else text[max(found.start() - _AROUND, 0) : found.end() + _AROUND]
+    if found is None:
+        return text
+    begin, end = found.start(), found.end()
+    key = text.rfind(_KEY_BEGINS, max(begin - LONGEST_BLOCK, 0), begin)
+    if key >= 0:  # it may be amid a private key, which is known by its beginning and its end
+        begin, end = key, max(end, key + LONGEST_BLOCK)
+    return text[max(begin - _AROUND, 0) : end + _AROUND]
 
 
 def _core(snippet: Snippet) -> str:

@@ -119,11 +119,6 @@ class Chosen:
             made.append(("words", table.with_words(wanted.words)))
         return made
 
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether anything is asked for."""
-        return bool(self._filters)
-
     @cached_property
     def states(self) -> dict[str, int]:
         """States with their sessions: of those that live now, what they do now."""

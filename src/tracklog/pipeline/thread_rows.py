@@ -99,34 +99,40 @@ class ThreadReading:
     def _read(self, first: int, last: int, room: Room) -> Iterator[tuple[int, Piece, list[Event]]]:
         with self._lock:
             self._forget_if_rewritten()
+            memories = self._memories  # of this generation, whatever another thread finds out meanwhile
         translators: dict[str, Translator] = {}
-        for seq, file, line in self._lines(first, last, translators, room):
+        for seq, file, line in self._lines(first, last, translators, memories, room):
             path = str(file.path)
             if path not in translators:
                 translators[path] = translator_of(file)
             translator = translators[path]
             is_remembered = seq % _REMEMBERED_EACH == 1 and file.agent == "codex"
-            if is_remembered and seq not in self._memories and not room.is_short:
-                self._memories[seq] = packed(translator) or b""
+            if is_remembered and seq not in memories and not room.is_short:
+                memories[seq] = packed(translator) or b""
             for piece in reader_for(file).read([line]):
                 if line.length <= KEPT_BYTES and not line.whole and isinstance(piece.record, Unknown):
                     piece.record.why = _NO_ROOM
                 yield seq, piece, translator.translate(piece)
 
     def _lines(
-        self, first: int, last: int, translators: dict[str, Translator], room: Room
+        self,
+        first: int,
+        last: int,
+        translators: dict[str, Translator],
+        memories: dict[int, bytes],
+        room: Room,
     ) -> Iterator[LineAt]:
         start = first
         at = self.lines.place_of(first)
         if at is not None and at[0].agent == "codex":
             file, number = at
             begins = first - number + 1
-            known = [seq for seq in self._memories if begins < seq <= first]
+            known = [seq for seq in list(memories) if begins < seq <= first]
             start = max(known, default=begins)
             last += _SAID_LATER
             if start > begins:
                 translator = translator_of(file)
-                unpack(self._memories[start], translator)
+                unpack(memories[start], translator)
                 translators[str(file.path)] = translator
         for some in range(start, first, _AT_ONCE):  # of these nothing is kept
             yield from self.lines.between(some, min(some + _AT_ONCE, first) - 1)

@@ -171,7 +171,8 @@ def _ranked(db: sqlite3.Connection, asking: _Asking, limit: int) -> Found:
 def _hits(db: sqlite3.Connection, ids: list[int]) -> list[Hit]:
     db.set_progress_handler(None, 0)  # the time may be over, but what was found is to be told
     question = f"select {_COLUMNS} from text_rows t join log_files f on f.id = t.file where t.id = ?"
-    return [_hit(db.execute(question, (id_,)).fetchone()) for id_ in ids]
+    found = (db.execute(question, (id_,)).fetchone() for id_ in ids)
+    return [_hit(row) for row in found if row is not None]  # a text may be dropped by who writes meanwhile
 
 
 def _hit(row: Any) -> Hit:

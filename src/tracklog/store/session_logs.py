@@ -16,7 +16,6 @@ from tracklog.store.keys import call_key
 from tracklog.store.odd_texts import as_text, storable
 from tracklog.store.scope import Scope
 from tracklog.store.session_lists import KnownSession
-from tracklog.store.texts import ROLES
 from tracklog.store.values import Archived, KnownFile
 
 _AT_ONCE = 400
@@ -43,6 +42,7 @@ class OutlinedTurn(NamedTuple):
     on_active_branch: bool
     file: int | None
     line: int | None
+    is_inherited: bool = False  # a copy of another session's
 
 
 class OutlinedThread(NamedTuple):
@@ -111,16 +111,17 @@ def turns_of(db: sqlite3.Connection, row: int, thread: str) -> list[OutlinedTurn
         db.execute(
             "select turn, count(*) from call_rows where session_row = ? and thread = ? and verdict = 'error' "
             "group by turn",
-            (row, thread),
+            (row, storable(thread)),
         )
     )
     found = db.execute(
-        "select t.n, p.text, t.at, t.took_ms, t.requests, t.calls, t.is_interrupted, t.on_active_branch, t.file, t.line "
+        "select t.n, p.text, t.at, t.took_ms, t.requests, t.calls, t.is_interrupted, t.on_active_branch, t.file, t.line, "
+        "t.is_inherited "
         "from turn_rows t left join prompt_rows p on p.session_row = t.session_row and p.thread = t.thread "
         "and p.turn = t.n and p.n = (select min(n) from prompt_rows q where q.session_row = t.session_row "
         "and q.thread = t.thread and q.turn = t.n) "
         "where t.session_row = ? and t.thread = ? order by t.n",
-        (row, thread),
+        (row, storable(thread)),
     )
     return [
         OutlinedTurn(
@@ -135,8 +136,9 @@ def turns_of(db: sqlite3.Connection, row: int, thread: str) -> list[OutlinedTurn
             bool(on),
             file,
             line,
+            bool(copied),
         )
-        for n, prompt, at, took, requests, calls, cut, on, file, line in found
+        for n, prompt, at, took, requests, calls, cut, on, file, line, copied in found
     ]
 
 
@@ -186,14 +188,6 @@ def verdicts_of(db: sqlite3.Connection, row: int) -> dict[str, dict[str, int]]:
     for thread, verdict, n in found:
         by_thread.setdefault(as_text(thread), {})[verdict] = n
     return by_thread
-
-
-def lines_with(db: sqlite3.Connection, file: int, role: str) -> list[int]:
-    """The lines of a log that hold a text of some kind."""
-    found = db.execute(
-        "select distinct line from text_rows where file = ? and role = ? order by line", (file, ROLES[role])
-    )
-    return [line for (line,) in found]
 
 
 def calls_called(db: sqlite3.Connection, session: KnownSession, ids: Sequence[str]) -> list[FoundCall]:

@@ -42,7 +42,10 @@ def totals(db: sqlite3.Connection, scope: Scope) -> Totals:
     return Totals(*map(int, (*logs, *sessions)))
 
 
-def n_files_read(db: sqlite3.Connection) -> int:
+def n_files_read(db: sqlite3.Connection, scope: Scope) -> int:
     """How many logs were read at least once; the others are known by name alone."""
-    found = db.execute("select count(*) from log_files where state <> 'past' and size >= 0").fetchone()
+    inside, values = scope.condition("+path")
+    found = db.execute(
+        f"select count(*) from log_files where state <> 'past' and size >= 0 and {inside}", values
+    ).fetchone()
     return int(found[0])

@@ -13,7 +13,6 @@ from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
 from tracklog.views.html.numbers import (
     ago,
-    clock,
     duration,
     missing,
     money,
@@ -49,10 +48,6 @@ NOTHING = Markup('<span class="none" title="the log does not say">–</span>')
             when("2026-11-01T09:00:00Z", NOW),
             '<time datetime="2026-11-01T09:00:00.000Z" title="2026-11-01 09:00:00 UTC" data-rel>3 h ago</time>',
         ),
-        (
-            clock("2026-11-01T09:00:00.5+02:00"),
-            '<time datetime="2026-11-01T07:00:00.500Z" title="2026-11-01 07:00:00 UTC" data-local="time">07:00:00</time>',
-        ),
         (when("yesterday", NOW), '<span class="none" title="not a time: yesterday">–</span>'),
         (money(None), '<span class="none" title="no price is known">–</span>'),
         (tokens(None, why="<why>"), '<span class="none" title="&lt;why&gt;">–</span>'),
@@ -70,10 +65,9 @@ def test_what_is_missing_is_never_a_zero() -> None:
         duration(None),
         when(None, NOW),
         when("", NOW),
-        clock(None),
         missing(),
     ]
-    assert nothing == [NOTHING] * 8
+    assert nothing == [NOTHING] * 7
 
 
 @pytest.mark.parametrize(
@@ -88,7 +82,7 @@ def test_a_moment_is_told_from_now(seconds: int, words: str) -> None:
 @given(st.text(st.characters()) | st.sampled_from(HOSTILE) | st.datetimes().map(str))
 @settings(deadline=None)
 def test_any_text_in_the_place_of_a_time_is_safe(text: str) -> None:
-    for html in (when(text, NOW), clock(text), missing(text)):
+    for html in (when(text, NOW), missing(text)):
         found = held(html)
         assert set(found.tags) <= {"time", "span"}
         assert {name for _, name, _ in found.attributes} <= {

@@ -27,6 +27,9 @@ def test_what_nobody_can_see_is_spelled_out() -> None:
 
 def test_of_a_command_every_letter_is_seen() -> None:
     assert spelled("rm\u200f \u200d\ufe0f\r\n\tx") == "rm⟨U+200F⟩ ⟨U+200D⟩⟨U+FE0F⟩␍\n\tx"
+    assert spelled("a\U000e0100\u034f\u2800\u00a0\U0001d173é 数") == (
+        "a⟨U+E0100⟩⟨U+034F⟩⟨U+2800⟩⟨U+00A0⟩⟨U+1D173⟩é 数"
+    )
 
 
 def test_a_name_stands_on_one_line() -> None:

@@ -21,8 +21,9 @@ def status(**values: object) -> IndexStatus:
     return replace(READ, **values)  # type: ignore[arg-type]  # the tests name fields of it
 
 
-def shown(one: IndexStatus) -> str:
-    site = SimpleNamespace(indexing=SimpleNamespace(status=lambda: one))
+def shown(one: IndexStatus, *, waiting: int = 0) -> str:
+    live = SimpleNamespace(waiting=lambda: waiting)
+    site = SimpleNamespace(indexing=SimpleNamespace(status=lambda: one), live=live)
     answer = ask(app_of([Route("/_/foot", foot)], site), "GET", "/_/foot")
     assert answer.status == 200
     return answer.text
@@ -45,6 +46,10 @@ def test_an_index_that_has_read_everything_is_up_to_date() -> None:
 )
 def test_what_is_not_read_yet_is_so_far_behind(behind_ms: int, words: str) -> None:
     assert foot_words(status(behind_ms=behind_ms)).how_far == words
+
+
+def test_it_says_how_many_wait_for_the_person() -> None:
+    assert 'data-waiting="2"' in shown(READ, waiting=2)
 
 
 def test_a_first_reading_shows_how_many_bytes_it_has_read() -> None:

@@ -25,6 +25,7 @@ from tracklog.views.web.frame import (
     fragment,
     page,
     problem,
+    quoted,
     static_address,
     with_code,
 )
@@ -312,6 +313,10 @@ def test_the_keys_of_a_session_are_documented() -> None:
 def test_the_keys_of_all_pages_are_documented() -> None:
     elsewhere = {script.name for script in SCRIPTS} - IN_A_SESSION - IN_LISTS
     assert keys_documented("Everywhere") == keys_in(elsewhere) - keys_of_rows()
+
+
+def test_half_a_character_in_an_address_is_a_question_mark() -> None:
+    assert quoted("agent-\udcff \ud800/&é") == "agent-%3F%20%3F%2F%26%C3%A9"
 
 
 def test_a_fragment_has_no_frame() -> None:

@@ -128,7 +128,7 @@ def test_the_order_is_a_link_and_stays_with_the_filters(site: Site) -> None:
 
 def test_without_a_query_the_language_is_shown(site: Site) -> None:
     html = page(site, "")
-    assert 'href="/search?q=tool%3ABash+verdict%3Aerror+since%3A7d"' in html
+    assert 'href="/search?q=tool%3ABash%20verdict%3Aerror%20since%3A7d"' in html
     assert "autofocus" in html
 
 

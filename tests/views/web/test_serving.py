@@ -220,6 +220,8 @@ def test_the_link_names_the_address_that_is_listened_at(host: str, first: str) -
 
 def test_an_address_of_the_network_is_one_of_its_names() -> None:
     assert "192.0.2.1:5" in hosts_of(address_of("192.0.2.1", is_for_the_network=True), 5)
+    at_80 = hosts_of(address_of("192.0.2.1", is_for_the_network=True), 80)
+    assert {"192.0.2.1", "192.0.2.1:80", "localhost"} <= set(at_80)
 
 
 def test_an_address_that_this_machine_does_not_have_is_said(tmp_path: Path) -> None:

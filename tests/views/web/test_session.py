@@ -53,7 +53,7 @@ def test_a_page_has_its_facts_its_outline_and_its_rows(tmp_path: Path) -> None:
     assert ">do it</h1>" in page.text
     assert seqs(page.text) == ["r1", "r2", "r3", "r6", "r7", "r8"]  # results are part of their calls
     assert 'id="t1"' in page.text
-    assert f"/calls?session={ID}&amp;verdict=error" in page.text
+    assert f"/calls?agent=claude&amp;session={ID}&amp;copies=no&amp;verdict=error" in page.text
 
 
 def test_a_page_is_there_before_there_is_an_index(tmp_path: Path) -> None:

@@ -50,8 +50,11 @@ def test_the_figures_on_the_page_of_a_subagent_are_its_own(tmp_path: Path) -> No
     assert (whole["requests"], whole["cost"]) == (("8", "#spent"), ("$0.0896", "#spent"))
     assert own == {
         "requests": ("2", "#spent"),
-        "calls": ("2", f"/calls?session={PARENT}&amp;thread={CHILD}"),
-        "errors": ("0", f"/calls?session={PARENT}&amp;thread={CHILD}&amp;verdict=error"),
+        "calls": ("2", f"/calls?agent=claude&amp;session={PARENT}&amp;copies=no&amp;thread={CHILD}"),
+        "errors": (
+            "0",
+            f"/calls?agent=claude&amp;session={PARENT}&amp;copies=no&amp;thread={CHILD}&amp;verdict=error",
+        ),
         "cost": ("$0.0199", "#spent"),
     }
 
@@ -120,6 +123,7 @@ def head_of(tmp_path: Path, *lines: Line) -> str:
         ("/x\x03\nid>/tmp/made\n#", f"claude --resume {ID}"),
         ("/x\x1b[201~\rid", f"claude --resume {ID}"),
         ("/x\u202e", f"claude --resume {ID}"),
+        ("-", f"claude --resume {ID}"),
         ("/x\x7f\x85", f"claude --resume {ID}"),
     ],
 )
@@ -130,6 +134,13 @@ def test_no_folder_of_a_log_puts_keys_into_the_command_that_goes_on(
         tmp_path, user("a", None, "do it", cwd=cwd, timestamp=at(1)), reply("b", "a", "m1", "Done.")
     )
     assert re.findall(r'data-copy="([^"]*)"', html) == [command]
+
+
+@pytest.mark.parametrize("id", ["--settings={}", "-cnotify=[]", "a b", "a\u202e", "$(id)", "", "x" * 201])
+def test_an_id_that_could_be_an_option_of_the_client_is_in_no_command(head: SessionHead, id: str) -> None:
+    other = head._replace(id=id)
+    view = head_view(other, None, None, thread="main", n_lines=14, now=datetime.now(UTC))
+    assert view.resume is None
 
 
 def test_what_hides_in_a_header_is_spelled_out(tmp_path: Path) -> None:

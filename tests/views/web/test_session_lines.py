@@ -61,6 +61,18 @@ def test_secrets_in_the_file_of_a_line_are_masked_until_they_are_asked_for(tmp_p
     assert "as=file&amp;secrets=shown" not in get(app, f"/raw/claude/{ID}?seq=1").text
 
 
+def test_a_line_with_more_secrets_than_can_be_masked_is_not_shown_until_that_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    many = "\n".join(f'password = "{n:05d}kJ8vQz{n * 7919:08x}"' for n in range(1_200))
+    app = app_over(tmp_path, user("a", None, many))
+    for address in (f"/raw/claude/{ID}?seq=1", FILE):
+        answer = get(app, address)
+        assert (answer.status, "(more secrets than can be masked stand here)" in answer.text) == (200, True)
+        assert "kJ8vQz" not in answer.text
+        assert "kJ8vQz" in get(app, f"{address}&secrets=shown").text
+
+
 def test_of_an_endless_line_the_page_says_where_it_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ class Came(NamedTuple):
 
     words: str
     html: Markup
+    call: str  # as the log calls it: the same id may come again
     seq: int | None
     n_hidden: int  # lines that are not shown
     length: int
@@ -179,6 +180,7 @@ def _came(result: ToolReturned, detail: CallDetail, lines: ThreadLines) -> Came:
         words=", ".join(word for word in words if word),
         html=markdown(part) if tool in _REPORTERS else _output(part[:MOST_LETTERS], detail.input),
         is_prose=tool in _REPORTERS,
+        call=result.call or "",
         seq=seq,
         n_hidden=n_hidden,
         length=len(result.text),

@@ -87,16 +87,6 @@ def when(at: str | None, now: datetime, *, why: str = NOT_IN_THE_LOG) -> Markup:
     )
 
 
-def clock(at: str | None, *, why: str = NOT_IN_THE_LOG) -> Markup:
-    """The time of day: `12:00:03`."""
-    moment = moment_of(at)
-    if moment is None:
-        return _no_moment(at, why)
-    return Markup('<time datetime="{}" title="{}" data-local="time">{}</time>').format(
-        _iso(moment), exactly(moment), f"{moment:%H:%M:%S}"
-    )
-
-
 def ago(moment: datetime, now: datetime) -> str:
     """How long ago a moment was, as times.js says it."""
     seconds = math.floor((now - moment).total_seconds())

@@ -69,21 +69,6 @@ def of_patch_text(text: str) -> DiffView:
     return replace(view, n_left=view.n_left + n_left)
 
 
-def of_changes(changes: object) -> DiffView:
-    """From the changes that Codex notes when it has applied a patch, with the places of their lines."""
-    files = files_of_changes(changes)
-    hunks = [
-        hunk._replace(heading=_headed(file, hunk, len(files))) for file in files for hunk in file.view.hunks
-    ]
-    return DiffView(
-        hunks=hunks,
-        added=sum(file.view.added for file in files),
-        removed=sum(file.view.removed for file in files),
-        has_places=bool(hunks) and all(file.view.has_places for file in files),
-        n_left=sum(file.view.n_left for file in files),
-    )
-
-
 def files_in(text: str) -> list[FileDiff]:
     """The files in a unified diff, or in a patch of Codex."""
     files, _ = _files(text)

@@ -3,20 +3,15 @@
 Rules of this room
   1. What a log calls a picture is not believed. Four kinds are known by their bytes; all else, SVG before all, is none:
      it could hold scripts.
-  2. A picture is at most 20 MB.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Literal, NamedTuple
 
 from tracklog.pipeline.line_pictures import pictures_in
 
 Kind = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-
-MOST_BYTES = 20_000_000
 
 
 class Pictures(NamedTuple):
@@ -43,15 +38,3 @@ def picture_kind(data: bytes) -> Kind | None:
     if data.startswith((b"GIF87a", b"GIF89a")):
         return "image/gif"
     return "image/webp" if data.startswith(b"RIFF") and data[8:12] == b"WEBP" else None
-
-
-def decoded(text: str, *, most: int = MOST_BYTES) -> bytes | None:
-    """The bytes behind Base64, also behind a `data:` address; None if it is none, or too much."""
-    body = text.partition(",")[2] if text[:5].lower() == "data:" else text
-    if len(body) // 4 * 3 > most + 3:
-        return None
-    try:
-        data = base64.b64decode("".join(body.split()), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return data if len(data) <= most else None

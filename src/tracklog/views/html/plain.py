@@ -16,14 +16,14 @@ MOST_OF_A_LINE = 2_000
 _PICTURES = 0x2400  # where Unicode draws the first 32 control characters
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
 _UNSEEN = (  # marks without width, fillers, and the letters in which a second text can be written
-    "\u00ad\u115f\u1160\u180e\u200b\u2028\u2029\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"
+    "\u00ad\u115f\u1160\u17b4\u17b5\u180e\u200b\u2028\u2029\u2060-\u2065\u206a-\u206f\u2800\u3164\ufeff\uffa0"
     "\ufff9-\ufffb\U000e0000-\U000e00ff"
 )
-_JOINING = "\u061c\u200c-\u200f\ufe00-\ufe0f"  # which many scripts and pictures need
+_JOINING = "\u034f\u061c\u180b-\u180d\u180f\u200c-\u200f\ufe00-\ufe0f\U000e0100-\U000e01ef"  # which many scripts and pictures need
 _NO_TEXT = re.compile(f"[{_CONTROLS}{_UNSEEN}]")
 _NOT_SEEN = re.compile(f"[{_CONTROLS}{_UNSEEN}{_JOINING}]")
 _SEEN_IN_A_LINE = {"Zs", "Mn", "Me", "Mc"}
-_FILLERS = {"\u115f", "\u1160", "\u3164", "\uffa0"}  # letters that draw nothing
+_FILLERS = {"\u115f", "\u1160", "\u2800", "\u3164", "\uffa0"}  # letters that draw nothing
 _JOINER = "\u200d"  # between two pictures it makes one of them, as in families and flags
 
 
@@ -34,7 +34,12 @@ def legible(text: str) -> str:
 
 def spelled(text: str) -> str:
     """A text of many lines of which every letter must be seen, as of a command that somebody allows."""
-    return _NOT_SEEN.sub(_named, text)
+    named = _NOT_SEEN.sub(_named, text)
+    return named if named.isprintable() else "".join(one if _is_seen(one) else _name(one) for one in named)
+
+
+def _is_seen(char: str) -> bool:
+    return char.isprintable() or char in "\n\t"
 
 
 def shown(text: str, *, most: int = MOST_OF_A_LINE) -> str:

@@ -116,7 +116,9 @@ def _view(one: ShownRow, lines: ThreadLines) -> RowView:
         is_cut=row.is_cut,
         turn=one.turn,
         n_lines=one.n_lines,
-        pictures=pictures_of(lines.raw(row.seq), row.n_pictures) if row.kind == "prompt" else Pictures(),
+        pictures=pictures_of(lines.raw(row.seq), row.n_pictures)
+        if row.kind == "prompt" and row.n_pictures
+        else Pictures(),
         model=row.model,
         is_left=one.is_left,
         way=one.way,

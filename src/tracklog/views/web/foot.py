@@ -11,4 +11,5 @@ from tracklog.views.web.site import site_of
 
 def foot(request: Request) -> HTMLResponse:
     """How the index stands now."""
-    return fragment("_foot.html", foot=site_of(request).indexing.status())
+    site = site_of(request)
+    return fragment("_foot.html", foot=site.indexing.status(), waiting=site.live.waiting())

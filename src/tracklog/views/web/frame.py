@@ -63,6 +63,7 @@ def environment() -> Environment:
         "foot_words": foot_words,
     }
     made.filters["with_code"] = with_code
+    made.filters["urlencode"] = quoted
     return made
 
 
@@ -87,6 +88,11 @@ def fragment(template: str, **values: Any) -> HTMLResponse:
 def text_answer(text: str, *, status: int = 200, media_type: str = "text/plain") -> Response:
     """An answer of text that is made already."""
     return Response(sendable(text), status, media_type=media_type)
+
+
+def quoted(text: str) -> str:
+    """A text as a part of an address; half characters, as names of files have them, are question marks."""
+    return quote(text, safe="", errors="replace")
 
 
 def sendable(text: str) -> bytes:

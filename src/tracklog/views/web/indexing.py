@@ -198,8 +198,8 @@ class Indexing:
         try:
             with reading(self._home) as database:
                 if database is not None:
-                    known = totals(database.db, scope_of(root.path for root in self._roots))
-                    n_read = min(n_files_read(database.db), known.files)
+                    scope = scope_of(root.path for root in self._roots)
+                    known, n_read = totals(database.db, scope), n_files_read(database.db, scope)
                     self._set(files=n_read, files_known=known.files, tells=False)
         except StoreError:
             pass  # the pass itself will say what is wrong with the index

@@ -15,7 +15,7 @@ from tracklog.sources.reasons import why_failed
 from tracklog.store.home import Home
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.web.instances import instances
-from tracklog.views.web.signing_in import local_hosts
+from tracklog.views.web.signing_in import PLAIN_PORT, local_hosts
 
 PORT = 7717
 BACKLOG = 512
@@ -107,7 +107,7 @@ def hosts_of(address: Address, port: int) -> tuple[str, ...]:
     names = [shown]
     if ipaddress.ip_address(name).is_unspecified:
         names = [socket.gethostname().lower(), *_own_addresses()]
-    named = [f"{one}:{port}" for one in names]
+    named = [*(f"{one}:{port}" for one in names), *(names if port == PLAIN_PORT else [])]
     return tuple(dict.fromkeys([named[0], *local_hosts(port), *named]))
 
 

@@ -2,7 +2,7 @@
 
 Rules of this room
   1. The server answers before the first look is over; until then nothing is known, and that is said.
-  2. That a line came is told at once, and at most four times a second of one thread. The board is told when something
+  2. That a line came is told at once, and at most ten times a second of one thread. The board is told when something
      that a row says has changed; a clock that ticks is no news.
   3. What takes whole logs or the index to know is found out beside: states and lines never wait for it.
   4. A watch that fails is kept in sight, and begun again after a pause.

@@ -77,7 +77,7 @@ class Opened(NamedTuple):
         """What stands in an address of this thread behind the question mark, ready for more."""
         given = {} if self.thread == MAIN else {"thread": self.thread}
         followed = {} if self.branch == LIVING else {"branch": self.branch}
-        words = urlencode({**given, **followed, **more})
+        words = urlencode({**given, **followed, **more}, errors="replace")
         return f"?{words}&" if words else "?"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from datetime import datetime
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from tracklog.views.html.plain import shown
 from tracklog.views.web.frame import session_address
 
 _PICO_IN_MICRO = 1_000_000
+_PLAIN_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.:-]{0,199}")
 _RUNS = ("working", "waiting", "idle")
 _TOLD_IF_ANY = ("denied", "blocked", "interrupted", "timed_out", "lost")
 
@@ -147,7 +149,7 @@ def _context(live: BoardRow | None) -> list[Figure]:
 
 def _figures(head: SessionHead, spent: Spending | None, n_lines: int) -> list[Figure]:
     facts = head.facts
-    calls = f"/calls?{urlencode({'session': head.id})}"
+    calls = f"/calls?{urlencode(_own_calls(head))}"
     took_ms = _wall_ms(facts.get("started_at"), facts.get("last_at"))
     made = [
         _active(head.active_ms, took_ms),
@@ -159,8 +161,8 @@ def _figures(head: SessionHead, spent: Spending | None, n_lines: int) -> list[Fi
             is_bad=bool(facts.get("errors"))
         ),
     ]
-    if len(head.threads) > 1:
-        made.append(_counted("subagent", len(head.threads) - 1, "#agents"))
+    if n_subagents := sum(not one.is_warmup for one in head.threads[1:]):
+        made.append(_counted("subagent", n_subagents, "#agents"))
     verdicts = head.verdicts
     made += [
         Figure(verdict.replace("_", " "), number(verdicts[verdict]), f"{calls}&verdict={verdict}")
@@ -168,6 +170,11 @@ def _figures(head: SessionHead, spent: Spending | None, n_lines: int) -> list[Fi
         if verdicts[verdict]
     ]
     return [*made, _cost(spent)]
+
+
+def _own_calls(head: SessionHead) -> dict[str, str]:
+    """What lists the calls that are counted: those of others that it only holds copies of are not."""
+    return {"agent": head.agent, "session": head.id, "copies": "no"}
 
 
 def _active(active_ms: float | None, wall_ms: float | None) -> Figure:
@@ -180,7 +187,7 @@ def _active(active_ms: float | None, wall_ms: float | None) -> Figure:
 
 def _figures_of(head: SessionHead, thread: str, spent: Spending | None) -> list[Figure]:
     """Those of a subagent alone."""
-    calls = f"/calls?{urlencode({'session': head.id, 'thread': thread})}"
+    calls = f"/calls?{urlencode({**_own_calls(head), 'thread': thread})}"
     ours = next((one for one in head.threads if one.id == thread), None)
     verdicts = head.verdicts_by_thread.get(thread, {})
     n_errors = verdicts.get("error", 0) if ours else None
@@ -271,10 +278,15 @@ def _resume(head: SessionHead) -> str | None:
     """The command that goes on with it, to be pasted into a terminal.
 
     Whatever a terminal would not take as plain letters is left out: `quote` guards against the shell alone, and a
-    folder's name in a log may hold keys that end the quotes' line (Ctrl-C) and begin another.
+    folder's name in a log may hold keys that end the quotes' line (Ctrl-C) and begin another. An id that is none may be
+    an option of the client.
     """
-    if not head.id.isprintable():
+    if not _PLAIN_ID.fullmatch(head.id):
         return None
     words = ("claude", "--resume", head.id) if head.agent == "claude" else ("codex", "resume", head.id)
     command, cwd = shlex.join(words), head.facts.get("cwd")
-    return f"cd {shlex.quote(cwd)} && {command}" if cwd and cwd.isprintable() else command
+    return (
+        f"cd {shlex.quote(cwd)} && {command}"
+        if cwd and cwd.startswith("/") and cwd.isprintable()
+        else command
+    )

@@ -30,6 +30,7 @@ from tracklog.store.home import Home, make_private_folder, open_private, write_p
 GOOD_FOR_S = 600
 SIGN_IN = "/sign-in"
 _TOKEN = re.compile(rb"[0-9a-f]{64}\n?")
+PLAIN_PORT = 80
 _LONGEST_CODE = 100
 _CLOCK_SLACK_S = 5.0  # a file system's clock may be a little ahead of ours
 
@@ -192,5 +193,5 @@ def cookie_name(home: Path, port: int) -> str:
 def local_hosts(port: int) -> tuple[str, ...]:
     """How a browser on this machine names the server."""
     names = ("127.0.0.1", "localhost", "[::1]")
-    bare = names if port == 80 else ()  # browsers leave out the port that goes without saying
+    bare = names if port == PLAIN_PORT else ()  # browsers leave out the port that goes without saying
     return (*(f"{name}:{port}" for name in names), *bare)

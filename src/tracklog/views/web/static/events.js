@@ -47,5 +47,8 @@ addEventListener("pagehide", () => {
   leave?.();
   leave = null;
 });
-addEventListener("pageshow", join); // also when the page comes back from where browsers keep pages that were left
+addEventListener("pageshow", ({ persisted }) => {
+  join();
+  if (persisted) tell("reset", {}); // it comes back from where browsers keep pages that were left
+});
 join();

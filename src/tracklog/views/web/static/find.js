@@ -87,6 +87,7 @@ function close() {
   forget();
   show();
   rows.querySelector(".is-here")?.focus({ preventScroll: true });
+  return true;
 }
 
 /** The next match, or the one before; after the bar was closed it comes back with what was found. */
@@ -149,7 +150,7 @@ async function goOn(text, jumps) {
 async function partOf(text, from, signal) {
   const query = `${rows.dataset.query}q=${encodeURIComponent(text)}&from=${from}`;
   const answer = await fetch(`${rows.dataset.address}/find${query}`, { signal }).catch(() => null);
-  return answer?.ok ? answer.json() : null;
+  return answer?.ok ? answer.json().catch(() => null) : null;
 }
 
 function take(part) {
@@ -243,7 +244,8 @@ function nearest(by) {
 
 /** Opens what hides the match, and brings it under the eye. */
 async function arriveAt(row, seq) {
-  const call = await callFor(row);
+  const call = await callFor(row, seq);
+  if (hits[current] !== seq) return; // another one is wanted by now, or none
   const same = [...rows.querySelectorAll(`.win > .row[data-seq="${seq}"]`)];
   const all = call ? [call] : same.length ? same : [row];
   const holding = all.filter((one) => rangesIn(one, pattern, 1).length);
@@ -274,16 +276,16 @@ function watch() {
   setTimeout(() => mine.disconnect(), PATIENCE_MS);
 }
 
-async function callFor(row) {
+async function callFor(row, seq) {
   const id = calledBy(row);
   if (!id) return null;
   const there = callOf(row);
   if (there) return there;
   const query = `${rows.dataset.query}call=${encodeURIComponent(id)}`;
   const answer = await fetch(`${rows.dataset.address}/where${query}`).catch(() => null);
-  const seq = answer?.ok ? (await answer.json()).seq : null;
-  if (!seq) return null;
-  await goTo(seq, { focus: document.activeElement !== field });
+  const place = answer?.ok ? await answer.json().catch(() => null) : null;
+  if (!place?.seq || hits[current] !== seq) return null;
+  await goTo(place.seq, { focus: document.activeElement !== field });
   return rows.querySelector(`[data-call="${CSS.escape(id)}"]`);
 }
 
@@ -331,6 +333,7 @@ document.addEventListener("window:loaded", () => {
 if (rows) {
   key("/", "find in this session", open, { group: GROUP });
   key("n", "next match", () => walk(1), { group: GROUP });
+  key("Esc", "close find", () => (bar && !bar.hidden ? close() : false), { group: GROUP });
   key("N", "match before", () => walk(-1), { group: GROUP });
   document.getElementById("find-open")?.addEventListener("click", open);
   rows.addEventListener("focusin", settle);

@@ -1,6 +1,7 @@
 // The foot: how fresh the index is, in the server's words, asked for again whenever it has gone on.
 
 import { listen } from "./events.js";
+import { count } from "./favicon.js";
 
 const PAUSE_MS = 500; // between two questions
 const BEHIND_MS = 10_000; // what is behind grows older by itself
@@ -28,6 +29,7 @@ function put(html) {
   made.innerHTML = html;
   const before = document.getElementById("foot");
   const fresh = made.content.firstElementChild;
+  count(Number(fresh.dataset.waiting)); // between the page and the first word of the stream somebody may have begun to wait
   if (fresh.isEqualNode(before)) return;
   const hadFocus = before.contains(document.activeElement);
   before.replaceWith(fresh);

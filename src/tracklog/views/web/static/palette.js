@@ -58,6 +58,7 @@ function open() {
   }
   if (document.querySelector("dialog:modal")) return; // another one asks for an answer first
   field.value = "";
+  told = null;
   list.replaceChildren();
   dialog.showModal();
   field.focus();
@@ -130,8 +131,9 @@ function steer(event) {
 // What was typed since the last answer counts, too.
 async function enter() {
   clearTimeout(timer);
-  if (told !== field.value) await ask();
-  current()?.click();
+  const text = field.value;
+  if (told !== text) await ask();
+  if (dialog.open && told === text && field.value === text) current()?.click(); // else it was taken back meanwhile
 }
 
 function choose(option, event) {

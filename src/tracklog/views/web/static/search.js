@@ -66,7 +66,9 @@ function put(html, text) {
   const made = document.createElement("template");
   made.innerHTML = html;
   refresh(made.content);
+  const hadFocus = results.contains(document.activeElement);
   results.replaceChildren(made.content);
+  if (hadFocus) (results.querySelector("a.hit, .examples a") ?? field).focus();
   shown = text;
   const [waiting] = /^(\(\d+\) )?/.exec(document.title);
   document.title = `${waiting}${text.trim() ? `${text.trim().slice(0, 80)} · ` : ""}Search · tracklog`;
@@ -103,6 +105,7 @@ listen("index", (status) => {
   if (!isWaiting || document.hidden || results.contains(document.activeElement) || scrollY > 200) return;
   if (status.state === "reading" && Date.now() - renewedAt < REPEAT_MS) return;
   renewedAt = Date.now();
+  if (field.value.trim() !== shown.trim()) return void typed(); // what is asked for is what stands in the field
   ask(new URLSearchParams(location.search));
 });
 

@@ -1,6 +1,6 @@
 // The page of a session: links to its lines, its outline, its keys.
 
-import { anchored, goTo, n, select, show, start } from "./window.js";
+import { anchored, goTo, n, nGone, select, show, start } from "./window.js";
 import { key } from "./keys.js";
 import { fill, mark, tell } from "./session_parts.js";
 import { ERROR, PROMPT, here, nearest, seek, shown, step } from "./session_steps.js";
@@ -28,9 +28,10 @@ async function follow(hash) {
     mark(await goTo(seq, { id: `r${word}` }));
     return;
   }
+  const gone = nGone;
   const there = kind === "c" && rows.querySelector(`.win > [data-call="${CSS.escape(word)}"]`);
   const place = there ? { seq: Number(there.dataset.seq) } : await where(kind, word);
-  if (mine !== nFollowed) return; // somebody follows another link by now
+  if (mine !== nFollowed || gone !== nGone) return; // somebody wants to be elsewhere by now
   if (!place) return tell("The server does not answer");
   if (place.thread) return location.assign(`${location.pathname}?thread=${encodeURIComponent(place.thread)}${hash}`);
   const { seq } = place;
@@ -63,7 +64,7 @@ async function where(kind, word) {
   query.set(name, word);
   if (file) query.set("file", file);
   const answer = await fetch(`${rows.dataset.address}/where?${query}`).catch(() => null);
-  return answer?.ok ? answer.json() : null;
+  return answer?.ok ? answer.json().catch(() => null) : null;
 }
 
 function decoded(text) {
@@ -91,7 +92,7 @@ function remindMe() {
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!link || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey) return;
   if (link.dataset.go) return going(event, Number(link.dataset.go), link.hash);
   if (link.dataset.turns) return outline(event, link.dataset.turns);
   if (!link.hash || link.pathname !== location.pathname || pageOf(link.search) !== pageOf(location.search)) return;
@@ -139,10 +140,17 @@ async function outline(event, at) {
   await turnsAround(at);
 }
 
+let nOutlined = 0;
+
 async function turnsAround(at) {
+  const mine = ++nOutlined;
   const place = document.getElementById("turns");
   const answer = await fetch(`${place.dataset.address}at=${at}`).catch(() => null);
-  if (answer?.ok) fill(place, await answer.text());
+  const html = answer?.ok ? await answer.text().catch(() => null) : null;
+  if (html === null || mine !== nOutlined) return;
+  const hadFocus = place.contains(document.activeElement);
+  fill(place, html);
+  if (hadFocus) place.querySelector("a[data-turns], a[data-go]")?.focus({ preventScroll: true });
 }
 
 // The outline follows the eye
@@ -163,6 +171,8 @@ addEventListener(
   { passive: true },
 );
 
+let seenTurn = null; // the turn to which the outline was scrolled
+
 async function showTurn({ asks = true } = {}) {
   const seq = Number(nearest()?.dataset.seq);
   const links = [...document.querySelectorAll("#turns a[data-go]")];
@@ -175,7 +185,10 @@ async function showTurn({ asks = true } = {}) {
   }
   const item = markTurn(seq);
   const place = document.querySelector(".outline");
-  if (place.scrollHeight > place.clientHeight) place.scrollTop = item.offsetTop - place.clientHeight / 3;
+  const turn = item.querySelector("a[data-go]").dataset.go;
+  if (turn === seenTurn || place.scrollHeight <= place.clientHeight) return; // who scrolls there is left alone
+  seenTurn = turn;
+  place.scrollTop = item.offsetTop - place.clientHeight / 3;
 }
 
 /** Marks the turn of a line among those that are shown. */

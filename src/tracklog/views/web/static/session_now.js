@@ -24,10 +24,11 @@ export async function askAgain() {
   }, PAUSE_MS);
   const { address, query, first } = rows.dataset;
   const now = await asked(`${address}/now${query}at=${first}`);
+  const shown = turns.querySelector("ol");
   const outline = await asked(`${turns.dataset.address}at=${outlineAt()}`); // of the session as it was just looked at
   anchored(() => {
     for (const part of now?.children ?? []) change(document.getElementById(part.id), part);
-    if (outline) changeAll(turns, outline);
+    if (outline && turns.querySelector("ol") === shown) changeAll(turns, outline);
   });
   document.dispatchEvent(new CustomEvent("outline:changed"));
 }
@@ -69,7 +70,7 @@ function changeAll(old, fresh) {
 }
 
 if (rows) {
-  for (const name of ["board", "reset"]) listen(name, () => void askAgain());
+  for (const name of ["board", "reset", "hello"]) listen(name, () => void askAgain());
   listen("index", (told) => (told.state !== "reading" || document.querySelector("#head .notice")) && void askAgain());
   document.addEventListener("visibilitychange", () => isDue && void askAgain());
 }

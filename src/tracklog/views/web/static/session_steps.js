@@ -4,7 +4,7 @@
 //   1. Who looks for what is not there stays where they are, and is told.
 //   2. What is loaded is looked at here. Beyond that the server says which line is next, and there is one jump.
 
-import { goTo, n, peek, select, size, stayHere, stretch } from "./window.js";
+import { goTo, isThere, n, nGone, peek, select, size, stayHere, stretch } from "./window.js";
 import { tell } from "./session_parts.js";
 
 const rows = document.getElementById("rows");
@@ -37,7 +37,11 @@ export async function step(by) {
   if (beside) return choose(beside);
   let next = by > 0 ? near.last + 1 : near.first - 1;
   for (let part = 0; part < MOST_PARTS && next >= 1 && next <= n; part++) {
-    await goTo(next, { focus: false, block: by > 0 ? "end" : "start", unfolds: false });
+    const going = goTo(next, { focus: false, block: by > 0 ? "end" : "start", unfolds: false });
+    const mine = nGone;
+    await going;
+    if (mine !== nGone) return;
+    if (!isThere(next)) return tell(UNHEARD.why);
     const there = shown().filter((one) => windowOf(one) === windowAt(next));
     const found = by > 0 ? there[0] : there.at(-1);
     if (found) return choose(found);
@@ -55,7 +59,9 @@ export async function seek(by, kind) {
   const near = stretch(row);
   const found = onTheWay(near.rows, row, by).find((one) => one.checkVisibility() && kind.fits(one));
   if (found) return choose(found);
+  const mine = nGone;
   const { seq, why } = await beyond(by > 0 ? near.last : near.first, by, kind);
+  if (mine !== nGone) return;
   if (!seq) return tell(why ?? `no ${by > 0 ? "further" : "earlier"} ${kind.name}`);
   const there = await goTo(seq, { focus: false });
   const meant = [...rows.querySelectorAll(`.win > .row[data-seq="${seq}"]`)].find(kind.fits) ?? there;

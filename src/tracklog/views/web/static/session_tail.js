@@ -9,7 +9,6 @@ const rows = document.getElementById("rows");
 const OPEN_CALLS = ".win > .row > summary > :is(.v-running, .v-pending)";
 const STREAM_MS = 1000; // until a server that was just started watches
 let follows = false;
-let isGoing = false; // to the end, by ourselves
 const news = document.getElementById("new-rows");
 let seen = n;
 
@@ -22,12 +21,9 @@ export function toggleFollow() {
 
 /** Goes to the last line, and stays at the end from now on. */
 export async function followEnd() {
-  follows = true;
-  isGoing = true;
+  follows = false; // until the end is there
   const row = await goTo(n, { block: "end" });
-  isGoing = false;
   if (row) stayAtEnd();
-  else follows = false;
 }
 
 /** Is at the end from now on. */
@@ -88,13 +84,13 @@ function scrolled() {
   if (isAtEnd()) {
     seen = n;
     news.hidden = true;
-  } else if (scrollY < lastY && scrollHeight >= lastHeight && !isGoing) follows = false;
+  } else if (scrollY < lastY && scrollHeight >= lastHeight) follows = false;
   [lastY, lastHeight] = [scrollY, scrollHeight];
 }
 
 if (rows) {
   addEventListener("scroll", scrolled, { passive: true });
-  document.addEventListener("window:going", () => (follows &&= isGoing)); // whoever goes somewhere does not follow
+  document.addEventListener("window:going", () => (follows = false)); // whoever goes somewhere does not follow
   document.addEventListener("window:loaded", ({ detail }) => follows && detail.section.matches(".win") && toEnd());
   listen("append", (told) => isOurs(told) && append());
   document.addEventListener("window:grown", () => append());

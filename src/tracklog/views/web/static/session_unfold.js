@@ -23,7 +23,7 @@ rows?.addEventListener(
     const row = event.target;
     if (!row.classList.contains("row")) return;
     remember(row);
-    if (row.open && row.dataset.call && !row.querySelector(".inside")) unfold(row);
+    if (row.open && row.dataset.call && !row.querySelector(".inside")) anchored(() => void unfold(row));
   },
   true,
 );
@@ -31,8 +31,10 @@ rows?.addEventListener(
 document.addEventListener("row:renewed", ({ detail: { row } }) => {
   const inside = row.querySelector(":scope > .inside");
   if (!row.dataset.call || inside?.querySelector(".inline-thread")) return; // who reads a subagent there goes on
-  inside?.remove();
-  void unfold(row);
+  anchored(() => {
+    inside?.remove();
+    void unfold(row);
+  });
 });
 
 async function unfold(row) {
@@ -43,9 +45,12 @@ async function unfold(row) {
   const own = row.dataset.elsewhere ? `?thread=${encodeURIComponent(row.dataset.elsewhere)}&` : rows.dataset.query;
   const query = `${own}seq=${row.dataset.seq}&n=${row.dataset.n ?? 0}`;
   const answer = await fetch(`${rows.dataset.address}/call${query}`).catch(() => null);
-  const html = answer?.ok ? await answer.text() : "";
-  if (answer?.ok) anchored(() => fill(inside, html));
-  else inside.textContent = "This call could not be fetched: close it and open it again.";
+  const html = answer?.ok ? await answer.text().catch(() => null) : null;
+  if (html !== null) anchored(() => fill(inside, html));
+  else {
+    inside.textContent = "This call could not be fetched: close it and open it again.";
+    row.addEventListener("toggle", () => inside.remove(), { once: true });
+  }
   document.dispatchEvent(new CustomEvent("window:loaded", { detail: { section: inside } }));
 }
 
@@ -105,7 +110,8 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   event.preventDefault();
   const row = button.closest(".row");
-  copy((row.querySelector(".said, .md") ?? row).innerText);
+  onCode.remove(); // its word is none of the text
+  copy((row.querySelector(".said, .md") ?? row).innerText).then((done) => tell(done ? "Copied" : "The browser refused to copy"));
 });
 
 const onCode = document.createElement("button"); // one button that goes to the block under the pointer
@@ -134,8 +140,11 @@ export async function raw(address) {
   const html = answer?.ok ? await answer.text().catch(() => null) : null;
   if (html === null) return tell("The line could not be fetched");
   if (mine !== nWanted || (wasOpen && !dialog.open)) return;
-  fill(document.getElementById("raw-inside"), html);
+  const inside = document.getElementById("raw-inside");
+  const word = inside.contains(document.activeElement) ? document.activeElement.textContent : null;
+  fill(inside, html);
   if (!dialog.open) dialog.showModal();
+  if (word) ([...inside.querySelectorAll("a[data-raw]")].find((link) => link.textContent === word) ?? document.getElementById("raw-close")).focus();
   lift();
 }
 

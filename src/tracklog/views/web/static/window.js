@@ -17,6 +17,7 @@ const rows = document.getElementById("rows");
 const AT_ONCE = 3; // requests that are on their way
 const MOST_NODES = 4000; // elements of rows that stay in the page; some windows have many, some have none to see
 const MARGIN = 1200; // pixels around the viewport that are loaded
+const HIDDEN_MS = 1_000; // no frames are drawn while nobody sees the page
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [1_000, 15_000]; // after a failure
 
 export const size = Number(rows?.dataset.size ?? 100);
@@ -53,7 +54,7 @@ function at(seq) {
   return windows[Math.floor((seq - 1) / size)];
 }
 
-let nGone = 0; // how often somebody wanted to be elsewhere
+export let nGone = 0; // how often somebody wanted to be elsewhere: who sees another number after a wait is late
 
 /**
  * Brings a line into the page and under the eye; its element. A line that is folded away is shown, unless it is not
@@ -78,6 +79,11 @@ export async function goTo(seq, { focus = true, block = "center", id = null, unf
   requestAnimationFrame(() => (win.pinned = false));
   look();
   return row;
+}
+
+/** Whether the window of a line was ever fetched, and not left since. */
+export function isThere(seq) {
+  return at(seq)?.state !== "empty";
 }
 
 /** The rows of a window, without those of a subagent that is shown within one. */
@@ -127,8 +133,19 @@ function rowOf(win, seq) {
 export function select(row) {
   for (const old of rows.querySelectorAll(".is-here")) old.classList.remove("is-here");
   row.classList.add("is-here");
+  const at = document.activeElement;
+  if (at?.matches("input, textarea, select") && at.checkVisibility()) return; // who types goes on typing
   row.focus({ preventScroll: true });
 }
+
+// The chosen row follows the focus: a click and Tab choose, too.
+rows?.addEventListener("focusin", ({ target }) => {
+  const row = target.closest(".win > .row");
+  if (!row || row.classList.contains("is-here")) return;
+  for (const old of rows.querySelectorAll(".is-here")) old.classList.remove("is-here");
+  row.classList.add("is-here");
+  stayHere();
+});
 
 /** The reader chose a place by hand: who is still on the way elsewhere does not arrive. */
 export function stayHere() {
@@ -183,17 +200,25 @@ function addTail(win, part, last) {
   told(win);
 }
 
+const renewing = new Set(); // rows that are asked for
+
 /** Asks again for one row: a call that may have come back. What was unfolded in it stays. */
 export async function renew(row) {
-  const seq = Number(row.dataset.seq);
-  const answer = await fetch(addressOf(seq, 1)).catch(() => null);
-  if (!answer?.ok) return;
-  const fresh = parsed(await answer.text()).querySelector(`[id="${CSS.escape(row.id)}"]`);
+  if (renewing.has(row)) return;
+  renewing.add(row);
+  const answer = await fetch(addressOf(Number(row.dataset.seq), 1)).catch(() => null);
+  const html = answer?.ok ? await answer.text().catch(() => null) : null;
+  renewing.delete(row);
+  if (html === null) return;
+  const fresh = parsed(html).querySelector(`[id="${CSS.escape(row.id)}"]`);
   const mark = fresh?.querySelector(".mark");
   if (!mark || mark.className === row.querySelector(".mark")?.className) return;
   const [wasHere, hadFocus] = [row.classList.contains("is-here"), row.contains(document.activeElement)];
   if (row.open) {
-    row.querySelector("summary").replaceWith(fresh.querySelector("summary"));
+    const [old, summary] = [row.querySelector("summary"), fresh.querySelector("summary")];
+    const wasFocused = old.contains(document.activeElement);
+    old.replaceWith(summary);
+    if (wasFocused) summary.focus({ preventScroll: true });
     document.dispatchEvent(new CustomEvent("row:renewed", { detail: { row } }));
     return refresh(row);
   }
@@ -375,10 +400,14 @@ let isLooking = false;
 function look() {
   if (isLooking) return;
   isLooking = true;
-  requestAnimationFrame(() => {
-    isLooking = false;
-    choose();
-  });
+  requestAnimationFrame(lookNow);
+  setTimeout(lookNow, HIDDEN_MS);
+}
+
+function lookNow() {
+  if (!isLooking) return;
+  isLooking = false;
+  choose();
 }
 
 function choose() {
