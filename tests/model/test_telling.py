@@ -24,5 +24,13 @@ def test_a_list_of_things_to_do_is_told_by_how_far_it_is(given: Any, words: str)
 
 def test_a_list_of_things_to_do_is_one_only_as_a_whole() -> None:
     assert listed_steps(TODO) == [Step("Look", "completed"), Step("Mend", "in_progress")]
-    for value in ([], [*TODO, None], [*TODO, {"content": "x"}], [{**TODO[0], "owner": "me"}], "x", None):
+    for value in (
+        [],
+        [*TODO, None],
+        [*TODO, {"content": "x"}],
+        [{**TODO[0], "owner": "me"}],
+        [{**TODO[0], "step": "y"}],
+        "x",
+        None,
+    ):
         assert listed_steps(value) is None

@@ -52,7 +52,11 @@ def listed_steps(value: Any) -> list[Step] | None:
 
 
 def _step(value: Any) -> Step | None:
-    if not isinstance(value, dict) or not value.keys() <= _KEYS_OF_A_STEP:
+    if (
+        not isinstance(value, dict)
+        or not value.keys() <= _KEYS_OF_A_STEP
+        or value.keys() >= {"content", "step"}
+    ):
         return None
     text, status = value.get("content", value.get("step")), value.get("status")
     return Step(text, status) if isinstance(text, str) and isinstance(status, str) else None

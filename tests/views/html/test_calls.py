@@ -56,6 +56,15 @@ def test_what_a_subagent_brings_back_is_prose(tmp_path: Path) -> None:
     assert "<strong>found</strong>" in view.came[0].html
 
 
+def test_a_form_that_is_too_long_is_cut_and_says_so_as_other_inputs_do(tmp_path: Path) -> None:
+    many = [{"content": "x" * 2_000, "status": "pending"} for _ in range(10)]
+    for input in ({"todos": many}, {"plan": "y" * 20_000}):
+        name = "TodoWrite" if "todos" in input else "ExitPlanMode"
+        view = view_of(tmp_path, reply("a", None, "m", use("t1", name=name, **input)))
+        assert view.given[0].n_cut > 3_000
+        assert len(view.given[0].html) < 40_000
+
+
 def test_evidence_and_phases_point_to_their_lines(tmp_path: Path) -> None:
     view = view_of(
         tmp_path,

@@ -146,7 +146,8 @@ def _given(given: Any, name: str, *, hides: frozenset[str]) -> list[Given]:
 
 
 def _part(key: str, value: Any, tool: str) -> Given:
-    if (form := form_of(key, value, tool=tool)) is not None:
+    is_whole = len(value if isinstance(value, str) else _as_json(value)) <= MOST_LETTERS
+    if is_whole and (form := form_of(key, value, tool=tool)) is not None:
         return Given(shown(key), form)
     is_short = isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) <= _SHORT)
     if is_short and "\n" not in str(value) and not (tool in _SHELLS and key in _COMMANDS):
