@@ -8,18 +8,18 @@ FUZZ_SECONDS ?= 60
 TRACKLOG_STEPS ?= 5000
 TRACKLOG_KILLS ?= 1000
 
-.PHONY: all run test check format lint types rooms docs unit browser screenshots lab lab-latest lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
+.PHONY: all run test check format lint types rooms docs unit browser screenshots lab drift update-pins lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
 
 all: format check unit ## format, lint, types, rooms, tests, docs fresh
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("tracklog needs Python 3.11 or newer; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --build-constraint constraints.txt --editable . --group dev
 	touch $@
 
 run: $(READY) ## tracklog on your own logs (on the shipped demo if there are none)
@@ -46,18 +46,20 @@ rooms: $(READY)
 docs: $(READY) ## documents that are generated or checked against the code
 	$(PYTEST) -q tests/test_docs.py
 
-unit: $(READY) # a few that failed are run once more, alone: chance is told apart from a fault, and named
-	$(PYTEST) -n 2 --dist loadgroup || { [ $$? -eq 1 ] && $(BIN)/python -m tests.second_look; }
+unit: $(READY)
+	$(PYTEST) -n 2 --dist loadgroup
 
-lab-clients: $(READY) # the newest clients and a terminal for them, if they can be had; under CI the tests fail without them
+lab-clients: $(READY) # the pinned clients and tmux, if they can be installed; under CI the tests fail without them
 	@command -v tmux > /dev/null || { apt-get update -qq && apt-get install -qq -y tmux; } > /dev/null 2>&1 \
 		|| echo "tmux cannot be installed here: tests that need a terminal are skipped" >&2
-	$(BIN)/python -m tests.lab.clients install newest --optional
+	@command -v tmux > /dev/null && tmux -V || true
+	$(BIN)/python -m tests.lab.clients install current --optional
 
 browser: $(READY) # Debian's Chromium with fonts, if it can be had; under CI the tests in a browser fail without it
 	@command -v "$${CHROMIUM:-chromium}" > /dev/null || { apt-get update -qq \
 		&& apt-get install -qq -y chromium fonts-dejavu-core fonts-noto-core fonts-noto-cjk; } > /dev/null 2>&1 \
 		|| echo "chromium cannot be installed here: tests in a browser are skipped" >&2
+	@command -v "$${CHROMIUM:-chromium}" > /dev/null && "$${CHROMIUM:-chromium}" --version || true
 
 screenshots: $(READY) browser ## pictures of every page: light, dark, 390 px; three of them are the README's
 	$(BIN)/python -m tests.browser.screenshots
@@ -73,8 +75,13 @@ lab: $(READY) ## the lab with every client version
 	$(BIN)/python -m tests.lab.clients install all
 	TRACKLOG_LAB_VERSIONS=all $(PYTEST) tests/lab tests/sdk
 
-lab-latest: $(READY) ## what the newest client releases bring
-	$(BIN)/python -m tests.lab.latest
+drift: $(READY) ## what the newest published clients write that we do not know; exit 1 if there is any
+	$(BIN)/python -m tests.lab.drift
+
+update-pins: $(READY) ## raise every pinned version to the newest, run what depends on them, print what changed
+	$(BIN)/python -m tests.update_pins
+	$(MAKE) lab oracle test
+	git diff --stat -- constraints.txt tests/pins.toml src/tracklog/records/verified_clients.py
 
 corpus: $(READY) ## verify and survey a folder of logs: make corpus DIR=…
 	@test -n "$(DIR)" || { echo "say which folder: make corpus DIR=…" >&2; exit 2; }

@@ -22,7 +22,7 @@ from typing import Any
 
 from bench.measure import ROOT, Contestant, as_document, as_table, command, race
 from tests.lab.anthropic_api import AnthropicApi
-from tests.lab.clients import Unobtainable, install, newest
+from tests.lab.clients import CURRENT, Unobtainable, install
 from tests.lab.homes import Home, claude_environment, make_home, write_claude_files
 from tests.lab.run import CLAUDE_MODEL
 from tests.lab.script import Script
@@ -97,7 +97,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--imports", action="store_true", help="which modules take the time")
     asked = parser.parse_args(argv)
     try:
-        version = newest("claude")
+        version = CURRENT["claude"]
         client = install("claude", version)
     except Unobtainable as reason:
         print(f"bench.run: no client: {reason}", file=sys.stderr)

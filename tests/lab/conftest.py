@@ -1,9 +1,8 @@
 """Plays scenarios with real clients for the tests that ask for them: each once, three at a time.
 
 A test that takes `lab_run` is run for every release and scenario (or those its `lab_of` marker names). By default
-the releases are the newest ones, without the sittings before a screen; `TRACKLOG_LAB_VERSIONS=all` adds those and
-the pinned releases. A client that cannot be had
-skips its tests with the reason, and fails them where `CI=true`: there the lab is not optional.
+the releases are the current ones, without the sittings in a terminal; `TRACKLOG_LAB_VERSIONS=all` adds those and
+the older releases. A client that cannot be installed skips its tests with the reason; with `CI=true` it fails them.
 """
 
 from __future__ import annotations
@@ -17,19 +16,18 @@ from typing import Any
 
 import pytest
 
-from tests.lab.clients import PINNED, Unobtainable, Version, install, newest
+from tests.lab.clients import PLAYS_ALL, Version, install, releases, skipping_unobtainable
 from tests.lab.run import LabRun, play
 from tests.lab.scenarios import CLAUDE, CODEX
 from tests.lab.words import Scenario
 
 STORIES = {"claude": CLAUDE, "codex": CODEX}
-NEWEST = "newest"
 AT_ONCE = 3  # clients wait as much as they work: this keeps two cores busy
 
 
 @dataclass(frozen=True)
 class Casting:
-    """Which scenario is to be played with which release; `newest` is looked up when it is played."""
+    """Which scenario is to be played with which release."""
 
     agent: str
     release: str
@@ -42,20 +40,18 @@ class Casting:
 
     def play(self, root: Path) -> LabRun:
         """Gets the client and plays."""
-        version = newest(self.agent) if self.release == NEWEST else self.release
-        return play(self.agent, install(self.agent, version), version, self.scenario, root=root / self.name)
+        program = install(self.agent, self.release)
+        return play(self.agent, program, self.release, self.scenario, root=root / self.name)
 
 
 def castings() -> list[Casting]:
     """Every pair of release and scenario that this run is about."""
-    everything = os.environ.get("TRACKLOG_LAB_VERSIONS") == "all"
-    releases = [(a, r) for a in STORIES for r in (*(PINNED[a] if everything else ()), NEWEST)]
-    played = [Casting(a, r, s) for a, r in releases for s in STORIES[a] if _can_play(r, s)]
-    return [c for c in played if everything or not c.scenario.in_terminal]
+    played = [Casting(a, r, s) for a in STORIES for r in releases(a) for s in STORIES[a] if _can_play(r, s)]
+    return [c for c in played if PLAYS_ALL or not c.scenario.in_terminal]
 
 
 def _can_play(release: str, scenario: Scenario) -> bool:
-    return release == NEWEST or Version(scenario.since) <= Version(release)
+    return Version(scenario.since) <= Version(release)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -122,10 +118,5 @@ def _collected(items: list[pytest.Item]) -> list[Casting]:
 @pytest.fixture(scope="session")
 def lab_run(request: pytest.FixtureRequest, stage: Stage) -> LabRun:
     """A played scenario, shared by all tests."""
-    try:
+    with skipping_unobtainable():
         return stage.run(request.param)
-    except Unobtainable as reason:
-        missing = f"no {request.param.agent} {request.param.release}: {reason}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(missing, pytrace=False)
-    pytest.skip(missing)

@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.lab.clients import PROJECT, install, wanted
+from tests.lab.clients import CURRENT, OLDER, PROJECT, install
 from tests.lab.run import LabRun, play
 from tests.lab.scenarios import scenarios_for
 from tests.lab.words import Scenario
@@ -131,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     odd = 0
     for agent in [asked.agent] if asked.agent else ["claude", "codex"]:
-        for version in [asked.version] if asked.version else wanted(agent, "all"):
+        for version in [asked.version] if asked.version else [*OLDER[agent], CURRENT[agent]]:
             odd += _harvest_version(agent, version, asked.directory / f"{agent}-{version}", only=asked.only)
     return 1 if odd else 0
 

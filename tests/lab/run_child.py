@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import psutil
-import pytest
 
 from tests.lab.anthropic_api import AnthropicApi
 from tests.lab.api_truth import Spent, charged_by_anthropic, charged_by_openai
-from tests.lab.clients import Unobtainable, install, newest
+from tests.lab.clients import CURRENT, installed_or_skip
 from tests.lab.homes import (
     CODEX_MODEL,
     Home,
@@ -43,7 +42,6 @@ from tests.lab.words import Json
 from tests.views.cli.command import SOURCE, tracklog
 from tracklog.run import Child, Wish, start
 
-NEWEST = "newest"
 GONE_S = (
     20.0  # within this all of a run is gone, whoever died: twice five seconds of grace, and a busy machine
 )
@@ -205,24 +203,13 @@ def wait_until(is_so: Callable[[], bool], otherwise: str, *, within_s: float = G
         time.sleep(LOOK_S)
 
 
-def program_of(agent: str, release: str = NEWEST) -> tuple[str, Path]:
-    """The client; a test that cannot have it is skipped with the reason, and fails where `CI=true`."""
-    try:
-        version = newest(agent) if release == NEWEST else release
-        return version, install(agent, version)
-    except Unobtainable as reason:
-        missing = f"no {agent} {release}: {reason}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(missing, pytrace=False)
-    pytest.skip(missing)
-
-
 @contextmanager
 def place_for(
-    story: Story, root: Path, *, release: str = NEWEST, env: Mapping[str, str] | None = None
+    story: Story, root: Path, *, release: str | None = None, env: Mapping[str, str] | None = None
 ) -> Iterator[Place]:
     """A place in which a story can be played; whatever still runs there at the end is killed, and that is a failure."""
-    version, program = program_of(story.agent, release)
+    version = release or CURRENT[story.agent]
+    program = installed_or_skip(story.agent, version)
     scenario = story.scenario
     home = make_home(root / "it's home", scenario)
     script = Script(f"{story.agent} {scenario.name}", scenario.threads)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.lab.anthropic_api import AnthropicApi
-from tests.lab.clients import PROJECT, Unobtainable, install, newest
+from tests.lab.clients import CURRENT, PLAYS_ALL, PROJECT, installed_or_skip
 from tests.lab.homes import Home, claude_environment, make_home, write_claude_files
 from tests.lab.run import CLAUDE_MODEL
 from tests.lab.scenarios.claude_agents import agent as subagent
@@ -102,23 +101,17 @@ def story(*first: Reply, **threads: list[Reply]) -> Scenario:
     return Scenario("answer", steps=steps, threads={"main": list(first or (reply(TOUCH),)), **threads})
 
 
-def client(version: str) -> Path:
-    try:
-        return install("claude", newest("claude") if version == "newest" else version)
-    except Unobtainable as reason:
-        missing = f"no claude {version}: {reason}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(missing, pytrace=False)
-    pytest.skip(missing)
-
-
 @contextmanager
 def asked(
-    root: Path, scenario: Scenario | None = None, *, version: str = "newest", ask_timeout: str = "60s"
+    root: Path,
+    scenario: Scenario | None = None,
+    *,
+    version: str = CURRENT["claude"],
+    ask_timeout: str = "60s",
 ) -> Iterator[Asked]:
     """A run whose model wants to touch a file; it is over when the test is."""
     told = scenario or story()
-    program = client(version)
+    program = installed_or_skip("claude", version)
     home = make_home(root, told)
     write_claude_files(home, told)
     with AnthropicApi(Script("claude answer", told.threads), home.holes()) as api:
@@ -206,7 +199,7 @@ def test_a_subagent_asks_as_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.skipif(os.environ.get("TRACKLOG_LAB_VERSIONS") != "all", reason="an older release: make lab")
+@pytest.mark.skipif(not PLAYS_ALL, reason="an older release: make lab")
 def test_an_older_release_denies_without_asking_anybody(tmp_path: Path) -> None:
     with asked(tmp_path, version=SILENT_RELEASE) as run:
         result = run.result()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.lab.clients import Unobtainable, install, newest
+from tests.lab.clients import CURRENT, installed_or_skip
 from tests.lab.run import LabRun, play
 from tests.lab.words import CLOSING, Scenario, Step, call, reply
 from tests.views.cli.command import tracklog
@@ -40,13 +39,8 @@ def story(agent: str, ours: Path) -> Scenario:
 
 def played(agent: str, root: Path) -> LabRun:
     """Installs our hooks into a home, then lets the client work in it."""
-    try:
-        version = newest(agent)
-        program = install(agent, version)
-    except Unobtainable as reason:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"no {agent}: {reason}", pytrace=False)
-        pytest.skip(f"no {agent}: {reason}")
+    version = CURRENT[agent]
+    program = installed_or_skip(agent, version)
     (root / f".{agent}").mkdir(parents=True)
     done = tracklog("hooks", "install", "--no-notify", "--home", root / "ours", home=root)
     assert done.code == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import shlex
 import signal
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.clients import PROJECT, Unobtainable, install, newest
+from tests.lab.clients import CURRENT, PLAYS_ALL, PROJECT, installed_or_skip, skipping_unobtainable
 from tests.lab.run import LabRun, play
 from tests.lab.scenarios.claude_agents import agent as subagent
 from tests.lab.scenarios.claude_sittings import ASKED
@@ -93,14 +92,9 @@ SAT = dataclasses.replace(
 
 
 def played(scenario: Scenario, folder: Path, *, agent: str = "claude") -> LabRun:
-    try:
-        version = newest(agent)
-        return play(agent, install(agent, version), version, scenario, root=folder)
-    except Unobtainable as reason:
-        missing = f"no {agent}: {reason}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(missing, pytrace=False)
-    pytest.skip(missing)
+    version = CURRENT[agent]
+    with skipping_unobtainable():
+        return play(agent, installed_or_skip(agent, version), version, scenario, root=folder)
 
 
 def heard(run: LabRun) -> list[HookInput]:
@@ -226,7 +220,7 @@ def test_what_codex_tells_joins_its_calls(tmp_path: Path) -> None:
 
 
 @pytest.mark.lab
-@pytest.mark.skipif(os.environ.get("TRACKLOG_LAB_VERSIONS") != "all", reason="a sitting: make lab")
+@pytest.mark.skipif(not PLAYS_ALL, reason="a sitting: make lab")
 def test_who_was_asked_and_what_they_said_is_known(tmp_path: Path) -> None:
     run = played(SAT, tmp_path)
     assert run.as_told, run.summary()

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.lab.clients import Unobtainable, Version, install, newest
+from tests.lab.clients import CURRENT, Version, installed_or_skip, releases
 from tests.lab.run import CLAUDE_MODEL, LabRun, play
 from tests.lab.words import Json, Reply, Say, Scenario, Step, call, reply
 from tests.views.cli.command import tracklog
@@ -30,11 +27,7 @@ Path(sys.argv[1]).write_text(json.dumps([parent.agent, parent.session] if parent
 COMMAND = "{{python}} ask.py"
 
 
-def releases() -> list[tuple[str, str]]:
-    """The newest releases; before them the pinned ones, with `make lab`."""
-    older = [("claude", "2.0.30"), ("claude", "2.1.100"), ("claude", "2.1.197"), ("codex", "0.98.0")]
-    everything = os.environ.get("TRACKLOG_LAB_VERSIONS") == "all"
-    return [*(older if everything else ()), ("claude", "newest"), ("codex", "newest")]
+OLDER = {"claude": ("2.0.30", "2.1.100", "2.1.197"), "codex": ("0.98.0",)}
 
 
 def story(replies: list[Reply], **threads: list[Reply]) -> Scenario:
@@ -47,21 +40,8 @@ def story(replies: list[Reply], **threads: list[Reply]) -> Scenario:
     )
 
 
-@contextmanager
-def obtained() -> Iterator[None]:
-    """A client that cannot be had skips the test, and fails it under CI."""
-    try:
-        yield
-    except Unobtainable as reason:
-        if os.environ.get("CI") == "true":
-            pytest.fail(str(reason), pytrace=False)
-        pytest.skip(str(reason))
-
-
 def played(agent: str, release: str, scenario: Scenario, root: Path) -> LabRun:
-    with obtained():
-        version = newest(agent) if release == "newest" else release
-        run = play(agent, install(agent, version), version, scenario, root=root)
+    run = play(agent, installed_or_skip(agent, release), release, scenario, root=root)
     assert run.as_told, run.summary()
     return run
 
@@ -71,7 +51,9 @@ def asked(run: LabRun, name: str) -> list[str] | None:
     return told
 
 
-@pytest.mark.parametrize(("agent", "release"), releases())
+@pytest.mark.parametrize(
+    ("agent", "release"), [(agent, r) for agent in OLDER for r in releases(agent, older=OLDER[agent])]
+)
 def test_a_command_of_the_model_knows_its_session(agent: str, release: str, tmp_path: Path) -> None:
     shell = (
         call("Bash", command=f"{COMMAND} plain.json; (setsid {COMMAND} apart.json)", description="Ask")
@@ -86,7 +68,7 @@ def test_a_command_of_the_model_knows_its_session(agent: str, release: str, tmp_
     assert (asked(run, "plain.json"), asked(run, "apart.json")) == (expected, expected)
 
 
-@pytest.mark.parametrize("release", [release for agent, release in releases() if agent == "claude"])
+@pytest.mark.parametrize("release", releases("claude", older=OLDER["claude"]))
 def test_a_command_of_a_subagent_knows_the_session_above_it(release: str, tmp_path: Path) -> None:
     if release == "2.0.30":
         pytest.skip("2.0.30 keeps no registry of its processes")
@@ -127,9 +109,8 @@ def run_of(client: Path, prompt: str, session: str, into: str) -> str:
 
 
 def test_children_of_children_know_who_started_them(tmp_path: Path) -> None:
-    with obtained():
-        version = newest("claude")
-        client = install("claude", version)
+    version = CURRENT["claude"]
+    client = installed_or_skip("claude", version)
     below = run_of(client, "[grandchild] look", GRANDCHILD, "grandchild.json")
     scenario = story(
         [
@@ -162,9 +143,8 @@ def test_children_of_children_know_who_started_them(tmp_path: Path) -> None:
 
 
 def test_a_detached_child_knows_who_started_it_and_is_waited_for(tmp_path: Path) -> None:
-    with obtained():
-        version = newest("claude")
-        client = install("claude", version)
+    version = CURRENT["claude"]
+    client = installed_or_skip("claude", version)
     detached = run_of(client, "[child] look", CHILD, "child.json").replace("--json", "--json --detach")
     waiting = f"{{{{python}}}} -m tracklog wait {CHILD} --timeout 60 > waited.txt 2> waited.err"
     scenario = story(

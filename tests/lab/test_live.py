@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.clients import Unobtainable, newest
+from tests.lab.clients import CURRENT, PLAYS_ALL, releases, skipping_unobtainable
 from tests.lab.live_facts import (
     Disagreement,
     Fact,
@@ -49,7 +49,7 @@ WORK, TOUCH = "sh work.sh", "touch made.txt"  # what the model calls for
 WITHIN_MS = 1_000
 IN_TIME_MS = 300
 # `make lab` has the machine for itself; in `make test` a browser is at work beside it.
-MOSTLY_WITHIN_MS = IN_TIME_MS if os.environ.get("TRACKLOG_LAB_VERSIONS") == "all" else WITHIN_MS
+MOSTLY_WITHIN_MS = IN_TIME_MS if PLAYS_ALL else WITHIN_MS
 BYPASSED = "--dangerously-bypass-hook-trust"  # stands for a person who has reviewed the hooks
 READY = {"claude": r"\? for shortcuts", "codex": "gpt-5"}
 LEAVE = {"claude": "/exit", "codex": "/quit"}
@@ -60,36 +60,24 @@ HEADLESS = {
 }
 
 
-def releases() -> list[tuple[str, str]]:
-    """The newest releases; before them those that tell all of it in some way, with `make lab`."""
-    older = [("claude", "2.1.100"), ("claude", "2.1.197")]
-    everything = os.environ.get("TRACKLOG_LAB_VERSIONS") == "all"
-    return [*(older if everything else ()), ("claude", "newest"), ("codex", "newest")]
+OLDER = {"claude": ("2.1.100", "2.1.197"), "codex": ()}  # older releases whose logs show every state
 
 
-@contextmanager
-def obtained() -> Iterator[None]:
-    """A client or a terminal that cannot be had skips the test, and fails it under CI."""
-    try:
-        yield
-    except Unobtainable as reason:
-        if os.environ.get("CI") == "true":
-            pytest.fail(str(reason), pytrace=False)
-        pytest.skip(str(reason))
+def played_releases() -> list[tuple[str, str]]:
+    return [(agent, release) for agent in OLDER for release in releases(agent, older=OLDER[agent])]
 
 
 @contextmanager
 def at_work(
     agent: str, release: str, scenario: Scenario, root: Path, *, has_hooks: bool
 ) -> Iterator[Workplace]:
-    with obtained():
-        version = newest(agent) if release == "newest" else release
+    with skipping_unobtainable():
         if (
             has_hooks
         ):  # they are put into homes that were used before; the others see the first session of all
             for folder in (".claude/projects", ".claude/sessions", ".codex/sessions", "ours/spool"):
                 (root / folder).mkdir(parents=True)
-        with workplace(agent, version, scenario, root=root) as place:
+        with workplace(agent, release, scenario, root=root) as place:
             if has_hooks:
                 done = tracklog("hooks", "install", "--no-notify", "--home", root / "ours", home=root)
                 assert done.code == 0, done.err
@@ -215,7 +203,7 @@ def tells_all(agent: str, release: str, *, has_hooks: bool) -> bool:
 
 SITTINGS = [
     pytest.param(agent, release, has_hooks, id=f"{agent}-{release}-{'hooks' if has_hooks else 'bare'}")
-    for agent, release in releases()
+    for agent, release in played_releases()
     for has_hooks in (True, False)
 ]
 TELLING = [
@@ -273,7 +261,7 @@ def tells_touch(one: Told) -> bool:
 def test_without_reviewed_hooks_nobody_tells_that_codex_asks_and_it_reads_working_in_that_call(
     plays: Plays,
 ) -> None:
-    sitting = plays.sat("codex", "newest", has_hooks=False)
+    sitting = plays.sat("codex", CURRENT["codex"], has_hooks=False)
     (wait,) = sitting.disagreements()
     assert (wait.shown, wait.told) == ("waiting", "working")
     late = lateness(sitting.facts, sitting.states)
@@ -289,7 +277,7 @@ def test_without_reviewed_hooks_nobody_tells_that_codex_asks_and_it_reads_workin
 def test_a_client_without_a_terminal_works_and_ends_within_a_second_of_its_facts(
     plays: Plays, agent: str, has_hooks: bool, tmp_path: Path
 ) -> None:
-    with at_work(agent, "newest", alone(agent), tmp_path.resolve(), has_hooks=has_hooks) as place:
+    with at_work(agent, CURRENT[agent], alone(agent), tmp_path.resolve(), has_hooks=has_hooks) as place:
         trust = (BYPASSED,) if agent == "codex" and has_hooks else ()
         with (
             place.headless(*HEADLESS[agent], *trust, "please work") as client,
@@ -317,7 +305,7 @@ def test_a_client_that_is_killed_at_work_has_crashed_whoever_gets_its_number(
     plays: Plays, agent: str, has_hooks: bool, tmp_path: Path
 ) -> None:
     root = tmp_path.resolve()
-    with at_work(agent, "newest", alone(agent, work=NO_END), root, has_hooks=has_hooks) as place:
+    with at_work(agent, CURRENT[agent], alone(agent, work=NO_END), root, has_hooks=has_hooks) as place:
         trust = (BYPASSED,) if agent == "codex" and has_hooks else ()
         with (
             place.headless(*HEADLESS[agent], *trust, "please work") as client,
@@ -400,12 +388,12 @@ def seen_for_a_while(terminal: Terminal, pattern: str) -> None:
 
 
 @pytest.mark.xdist_group("live")
-@pytest.mark.skipif(os.environ.get("TRACKLOG_LAB_VERSIONS") != "all", reason="a long sitting: make lab")
+@pytest.mark.skipif(not PLAYS_ALL, reason="a long sitting: make lab")
 @pytest.mark.parametrize(("agent", "has_hooks"), [("claude", True), ("claude", False), ("codex", True)])
 def test_answers_refusals_interrupts_and_new_sessions_are_told_as_the_screen_shows_them(
     agent: str, has_hooks: bool, tmp_path: Path
 ) -> None:
-    with at_work(agent, "newest", RESTLESS[agent], tmp_path.resolve(), has_hooks=has_hooks) as place:
+    with at_work(agent, CURRENT[agent], RESTLESS[agent], tmp_path.resolve(), has_hooks=has_hooks) as place:
         trust = (BYPASSED,) if agent == "codex" else ()
         with place.terminal(*SITTING[agent], *trust) as (terminal, eyes):
             be_restless(agent, terminal, place)
@@ -433,7 +421,7 @@ def last_of_each(told: list[Told]) -> list[Told]:
 def test_states_are_told_in_time(plays: Plays) -> None:
     """By hooks or by the registry; what was played before counts as well."""
     for agent, has_hooks in (("claude", True), ("claude", False), ("codex", True)):
-        plays.sat(agent, "newest", has_hooks=has_hooks)
+        plays.sat(agent, CURRENT[agent], has_hooks=has_hooks)
     late = sorted(ms for name, figures in plays.late.items() if is_told(name) for ms in figures.values())
     print(
         f"live: {len(late)} states, p50 {late[len(late) // 2]}, p95 {late[int(len(late) * 0.95)]}, max {late[-1]} ms"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.clients import PINNED, PROJECT, Unobtainable, install, newest
+from tests.lab.clients import CURRENT, PROJECT, installed_or_skip, releases
 from tests.lab.run import LabRun, play
 from tests.lab.words import Say, Scenario, Step, reply
 
@@ -31,23 +31,11 @@ RESUMED_WITH = {
 }
 
 
-def releases() -> list[tuple[str, str]]:
-    everything = os.environ.get("TRACKLOG_LAB_VERSIONS") == "all"
-    return [(agent, one) for agent in PINNED for one in (*(PINNED[agent] if everything else ()), "newest")]
-
-
-@pytest.fixture(params=releases(), ids="-".join)
+@pytest.fixture(params=[(agent, release) for agent in CURRENT for release in releases(agent)], ids="-".join)
 def begun(request: pytest.FixtureRequest, tmp_path: Path) -> LabRun:
     """A session of one turn."""
     agent, release = request.param
-    try:
-        version = newest(agent) if release == "newest" else release
-        return play(agent, install(agent, version), version, BEGINNING, root=tmp_path / "home")
-    except Unobtainable as reason:
-        missing = f"no {agent} {release}: {reason}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(missing, pytrace=False)
-    pytest.skip(missing)
+    return play(agent, installed_or_skip(agent, release), release, BEGINNING, root=tmp_path / "home")
 
 
 def tracklog(run: LabRun, *arguments: str) -> str:
@@ -76,7 +64,7 @@ def delete_logs(run: LabRun) -> None:
 
 
 def go_on(run: LabRun) -> LabRun:
-    program = install(run.agent, run.version)
+    program = installed_or_skip(run.agent, run.version)
     scenario = dataclasses.replace(GOING_ON, steps=(RESUMED_WITH[run.agent],))
     return play(run.agent, program, run.version, scenario, root=run.home.root)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.lab.client_totals import COUNTS_ON_SINCE
-from tests.lab.clients import Version
-from tests.lab.run_child import NEWEST, place_for, program_of
+from tests.lab.clients import CURRENT, Version, installed_or_skip, releases
+from tests.lab.run_child import place_for
 from tests.lab.run_stories import AGAIN, ALL, BYPASS, CODEX_AGAIN, FAILED, SHORT, WORKED, Story, story
 from tests.lab.script import filled
 from tests.lab.words import Json, Say, call, reply
@@ -25,7 +24,6 @@ from tracklog.store.home import Home as OurHome
 
 pytestmark = pytest.mark.lab
 OLDER = {"claude": ("2.1.197",), "codex": ("0.98.0",)}
-EVERYTHING = os.environ.get("TRACKLOG_LAB_VERSIONS") == "all"
 OUR_FIELDS = {
     *(
         "agent",
@@ -99,18 +97,13 @@ def played(story: Story, release: str) -> Played:
         )
 
 
-def releases_for(told: Story) -> list[str]:
-    """The newest one; in `make lab` an older one, too."""
-    return [*(OLDER[told.agent] if EVERYTHING else ()), NEWEST]
-
-
 def castings() -> list[Any]:
     """Every story with every release that can play it."""
-    releases = [(s, r) for s in ALL for r in releases_for(s)]
     return [
         pytest.param(s, r, id=f"{s.name}-{r}", marks=pytest.mark.xdist_group(f"run-{s.name}-{r}"))
-        for s, r in releases
-        if r == NEWEST or Version(s.since) <= Version(r)
+        for s in ALL
+        for r in releases(s.agent, older=OLDER[s.agent])
+        if Version(s.since) <= Version(r)
     ]
 
 
@@ -219,7 +212,9 @@ def test_the_stop_hook_told_us_the_final_text(told: Story, release: str) -> None
     assert {stop["session_id"] for stop in stops} <= {one.document["session_id"]}
 
 
-AGAIN_CASTS = [(one, release) for one in (AGAIN, CODEX_AGAIN) for release in releases_for(one)]
+AGAIN_CASTS = [
+    (one, release) for one in (AGAIN, CODEX_AGAIN) for release in releases(one.agent, older=OLDER[one.agent])
+]
 
 
 @pytest.mark.parametrize(("again", "release"), AGAIN_CASTS, ids=lambda one: getattr(one, "name", one))
@@ -230,7 +225,9 @@ def test_a_session_that_goes_on_and_its_fork_cost_what_each_run_of_them_cost(
         first, _ = ended(place.start(**BYPASS))
         goes_on = {"resume": first["session_id"], **BYPASS}
         second, _ = ended(place.start("go on", **goes_on))
-        has_fork = again.agent == "claude" or release == NEWEST  # Codex 0.98.0 has no `exec fork`
+        has_fork = (
+            again.agent == "claude" or release == CURRENT[again.agent]
+        )  # Codex 0.98.0 has no `exec fork`
         forks = [ended(place.start("other way", is_fork=True, **goes_on))[0]] if has_fork else []
         documents = [first, second, *forks]
         charged = [place.charged_micro_usd([exchange]) for exchange in place.api.exchanges]
@@ -248,7 +245,7 @@ def test_a_session_that_goes_on_and_its_fork_cost_what_each_run_of_them_cost(
 
 
 def counted_before(charged: list[float]) -> list[float]:
-    """What newest clients count in: all that the session has cost before, and a fork's parent."""
+    """What current clients count in: all that the session has cost before, and a fork's parent."""
     return [sum(charged[:n]) for n in range(len(charged))]
 
 
@@ -281,7 +278,7 @@ def test_without_persistence_there_is_a_result_and_no_log(agent: str, tmp_path: 
 
 
 def test_a_run_inside_of_a_run_is_its_child(tmp_path: Path) -> None:
-    program = str(program_of("claude")[1])
+    program = str(installed_or_skip("claude", CURRENT["claude"]))
     inner = f"PYTHONPATH='{SOURCE}' '{{{{python}}}}' -m tracklog run --model sonnet --client '{program}' '[inner] say it'"
     nested = story(
         "nested",

@@ -21,17 +21,17 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.lab.clients import PLAYS_ALL
 from tests.lab.run_child import Place, place_for, wait_until
 from tests.lab.run_stories import BYPASS, Story, story
 from tests.lab.words import Json, Say, call, reply
 from tracklog.run import Result
 
 pytestmark = pytest.mark.lab
-IS_LONG = os.environ.get("TRACKLOG_LAB_VERSIONS") == "all"
-CHILDREN = int(os.environ.get("TRACKLOG_LAB_CHILDREN", "200" if IS_LONG else "24"))
+CHILDREN = int(os.environ.get("TRACKLOG_LAB_CHILDREN", "200" if PLAYS_ALL else "24"))
 AT_ONCE = 8
-LAST_WORDS = 50 if IS_LONG else 10
-LINES = 12 if IS_LONG else 8
+LAST_WORDS = 50 if PLAYS_ALL else 10
+LINES = 12 if PLAYS_ALL else 8
 ENDINGS = {"none": {"completed"}, "client": {"completed", "killed"}, "keeper": {"completed", "crashed"}}
 
 

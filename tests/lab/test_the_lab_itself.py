@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.anthropic_api import AnthropicApi
-from tests.lab.clients import Unobtainable, Version, install, newest
+from tests.lab.clients import Unobtainable, Version, install
 from tests.lab.harvest import neutral
 from tests.lab.homes import LAB, Home
 from tests.lab.openai_api import OpenAiApi
@@ -228,20 +228,6 @@ def test_a_machine_without_npm_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setenv("TRACKLOG_LAB_CACHE", str(tmp_path / "cache"))
     with pytest.raises(Unobtainable, match="npm is not installed"):
         install("claude", "1.2.3")
-
-
-def test_without_npm_the_newest_is_the_highest_in_the_cache(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for name in ("claude-2.1.9", "claude-2.1.30", "claude-2.1.40.part", "claude-2.1.50.lock"):
-        (tmp_path / name).mkdir()
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setenv("TRACKLOG_LAB_CACHE", str(tmp_path))
-    newest.cache_clear()
-    try:
-        assert newest("claude") == "2.1.30"
-    finally:
-        newest.cache_clear()
 
 
 FAKE_NPM = """#!/bin/sh

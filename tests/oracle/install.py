@@ -10,8 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-CCUSAGE = "ccusage@20.0.24"
-AGENTSVIEW = "agentsview==0.46.1"
+from tests.pins import CONSTRAINTS, pinned
+
+CCUSAGE = f"ccusage@{pinned('npm', 'ccusage')}"
+AGENTSVIEW = f"agentsview=={pinned('pypi', 'agentsview')}"
 CCUSAGE_PROGRAM = "node_modules/@ccusage/ccusage-*/bin/ccusage"
 AGENTSVIEW_PROGRAM = "agentsview/agentsview/bin/agentsview"
 _TIME_LIMIT_S = 600
@@ -26,7 +28,8 @@ def install(folder: Path) -> None:
         for program in folder.glob(CCUSAGE_PROGRAM):
             program.chmod(0o755)  # npm leaves it to a script of the package's, which is not run for us
     if not (folder / "agentsview").exists():
-        pip = ["-m", "pip", "install", "--quiet", "--target", str(folder / "agentsview"), AGENTSVIEW]
+        pip = ["-m", "pip", "install", "--quiet", "--constraint", str(CONSTRAINTS)]
+        pip += ["--target", str(folder / "agentsview"), AGENTSVIEW]
         _try(AGENTSVIEW, sys.executable, pip)
 
 

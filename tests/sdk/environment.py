@@ -21,8 +21,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.pins import CONSTRAINTS, pinned
+
 PACKAGE = "claude-agent-sdk"
-VERSION = "0.2.182"  # the one whose answers docs/branches.md speaks of
+VERSION = pinned("pypi", PACKAGE)
 PROJECT = Path(__file__).resolve().parents[2]
 INSTALL_S = 600
 ASK_S = 120
@@ -51,7 +53,17 @@ def install() -> Path:
 def _install_aside(place: Path) -> None:
     aside = place.with_name(place.name + ".part")
     shutil.rmtree(aside, ignore_errors=True)
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(aside)]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--constraint",
+        str(CONSTRAINTS),
+        "--target",
+        str(aside),
+    ]
     command = [*pip, "--no-binary", PACKAGE, f"{PACKAGE}=={VERSION}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_S)

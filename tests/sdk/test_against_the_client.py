@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lab.clients import Unobtainable, install, newest
+from tests.lab.clients import CURRENT, installed_or_skip
 from tests.lab.run import LabRun, run_claude
 from tests.lab.scenarios import CLAUDE
 from tests.lab.words import Step
@@ -93,13 +92,8 @@ class Played:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    try:
-        version = newest("claude")
-        binary = install("claude", version)
-    except Unobtainable as reason:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"no claude: {reason}", pytrace=False)
-        pytest.skip(f"no claude: {reason}")
+    version = CURRENT["claude"]
+    binary = installed_or_skip("claude", version)
     two_turns = dataclasses.replace(RESUMED, steps=RESUMED.steps[:2])
     run = run_claude(binary, version, two_turns, root=tmp_path_factory.mktemp("marks"))
     (log,) = run.logs

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.lab.clients import PLAYS_ALL
 from tests.lab.run import LabRun
 from tests.sdk.comparing import (
     AGREED,
@@ -28,7 +28,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "branches.md"
 COMPACTING = {"compact", "auto_compact", "later_hooks", "session_hooks", "sitting_commands"}
 DROPPING = {"kill", "interrupt"}  # of releases that leave a call without result behind when they resume
 WITH_FORKS = ("parallel_tools", "hooks", "fork", "resume", "slash_commands", *COMPACTING, *DROPPING)
-PLAYED = () if os.environ.get("TRACKLOG_LAB_VERSIONS") == "all" else WITH_FORKS
+PLAYED = () if PLAYS_ALL else WITH_FORKS
 
 
 def test_the_logs_that_we_keep_are_read_alike(sdk: Path) -> None:
