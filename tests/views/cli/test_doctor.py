@@ -13,11 +13,14 @@ from typing import Any
 import pytest
 
 from tests.few_watches import run_with
+from tracklog.records.verified_clients import VERIFIED_CLIENTS
 from tracklog.sources.hints import most_watches
 
 from .command import Answer, both_agents, rollout_in, tracklog, transcript_in, user_line, write
 
 BROKEN = b"not json\n"
+UP_TO = "this build is verified up to"
+CLAUDE, CODEX = VERIFIED_CLIENTS["claude"], VERIFIED_CLIENTS["codex"]
 
 
 def states(answer: Answer) -> dict[str, str]:
@@ -62,8 +65,8 @@ def test_a_healthy_home_gives_checks_coverage_and_nothing_unknown(tmp_path: Path
         ("broken lines", "ok", "none", ""),
         ("unreadable files", "ok", "none", ""),
         ("skipped", "ok", "nothing", ""),
-        ("versions claude", "ok", "newest seen 2.1.100, of 1 version", ""),
-        ("versions codex", "ok", "newest seen 0.98.0, of 1 version", ""),
+        ("versions claude", "ok", f"newest seen 2.1.100, of 1 version; {UP_TO} {CLAUDE}", ""),
+        ("versions codex", "ok", f"newest seen 0.98.0, of 1 version; {UP_TO} {CODEX}", ""),
         ("deletion", "ok", "nothing within 7 days: Claude Code keeps sessions for 30 days", ""),
         ("index", "ok", "not made yet: every answer is read from the logs", ""),
         ("live", "ok", watched(6), ""),
@@ -75,6 +78,32 @@ def test_a_healthy_home_gives_checks_coverage_and_nothing_unknown(tmp_path: Path
 def check_of(answer: Answer, name: str) -> tuple[str, str, str]:
     (check,) = (check for check in answer.json["checks"] if check["name"] == name)
     return check["state"], check["evidence"], check["advice"]
+
+
+def test_a_client_newer_than_the_verified_one_is_noted_and_a_warning_only_if_something_is_unknown(
+    tmp_path: Path,
+) -> None:
+    evidence = f"newest seen 99.0.0, of 1 version; {UP_TO} {CLAUDE}: your client is newer"
+    write(transcript_in(tmp_path), user_line(version="99.0.0"))
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    assert check_of(answer, "versions claude") == (
+        "ok",
+        f"{evidence}, and nothing in its logs is unknown",
+        "",
+    )
+    write(transcript_in(tmp_path), user_line(version="99.0.0", brandNew=1))
+    state, told, advice = check_of(tracklog("doctor", "--json", home=tmp_path), "versions claude")
+    assert (state, told, advice.partition(";")[0]) == ("warn", evidence, "update tracklog")
+
+
+def test_without_logs_the_verified_clients_are_stated(tmp_path: Path) -> None:
+    answer = tracklog("doctor", "--json", home=tmp_path)
+    assert check_of(answer, "versions claude") == (
+        "ok",
+        f"{UP_TO} {CLAUDE}; no version seen in the logs",
+        "",
+    )
+    assert check_of(answer, "versions codex")[1] == f"{UP_TO} {CODEX}; no version seen in the logs"
 
 
 def test_sessions_that_claude_code_deletes_soon_are_a_warning_until_the_archive_has_them(
@@ -246,7 +275,7 @@ def test_newest_is_the_highest_version_and_not_the_last_in_the_alphabet(tmp_path
         check["name"]: check["evidence"]
         for check in tracklog("doctor", "--json", home=tmp_path).json["checks"]
     }
-    assert checks["versions claude"] == "newest seen 2.1.100, of 4 versions"
+    assert checks["versions claude"] == f"newest seen 2.1.100, of 4 versions; {UP_TO} {CLAUDE}"
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tracklog.pipeline.survey import Strange, Survey
+from tracklog.records.verified_clients import VERIFIED_CLIENTS
 from tracklog.sources.found import Skipped
 from tracklog.store.database import has_full_text_search
 from tracklog.views.cli.check import Check
 from tracklog.views.cli.choosing import Found
-from tracklog.views.cli.coverage import Share, by_agent, versions_of
+from tracklog.views.cli.coverage import Share, by_agent, version_key, versions_of
 from tracklog.views.cli.live_checks import live_check
 from tracklog.views.cli.printing import count, for_the_shell, percent, roots_for_the_shell, size, tilde
 from tracklog.views.cli.store_checks import store_checks
@@ -151,11 +152,27 @@ def _left_alone(skipped: list[Skipped], roots: str) -> Check:
 
 
 def _versions(survey: Survey) -> Iterator[Check]:
-    for share in by_agent(survey.coverage):
-        versions = versions_of(survey.coverage, share.agent)
-        if versions:
-            seen = f"newest seen {versions[-1]}, of {count(len(versions), 'version')}"
-            yield Check(f"versions {share.agent}", "ok", seen)
+    seen = {agent: versions_of(survey.coverage, agent) for agent in VERIFIED_CLIENTS}
+    for agent, versions in seen.items():
+        if versions or not any(seen.values()):
+            yield _client_version(agent, versions, survey.unknown)
+
+
+def _client_version(agent: str, versions: Sequence[str], unknown: Iterable[Strange]) -> Check:
+    """Compare the newest client in the logs with the newest that this build was verified with."""
+    name, verified = f"versions {agent}", VERIFIED_CLIENTS[agent]
+    if not versions:
+        return Check(name, "ok", f"this build is verified up to {verified}; no version seen in the logs")
+    newest = versions[-1]
+    evidence = (
+        f"newest seen {newest}, of {count(len(versions), 'version')}; this build is verified up to {verified}"
+    )
+    if version_key(newest) <= version_key(verified):
+        return Check(name, "ok", evidence)
+    if not any(strange.agent == agent for strange in unknown):
+        return Check(name, "ok", f"{evidence}: your client is newer, and nothing in its logs is unknown")
+    advice = "update tracklog; until then what is unknown is kept and listed below"
+    return Check(name, "warn", f"{evidence}: your client is newer", advice)
 
 
 def _sqlite() -> Check:
