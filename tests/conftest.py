@@ -1,9 +1,62 @@
-"""Signals that whoever started the tests ignores (`nohup`, a job in the background) are heard by what the tests start."""
+"""One environment for all tests, whatever the developer's is; Hypothesis without chance.
+
+Rules
+  1. Only the variables in KEPT pass; home, time zone, locale and the agents' and tracklog's own variables are ours.
+  2. Signals that our parent ignores (`nohup`, a background job) are not ignored by what the tests start.
+  3. Hypothesis draws the same examples in every run and has no time limits; `make soak` draws new ones.
+"""
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
 import signal
+import tempfile
+import time
+
+from hypothesis import HealthCheck, settings
+
+KEPT = (
+    "PATH",
+    "TMPDIR",
+    "USER",
+    "LOGNAME",
+    "CI",
+    "CHROMIUM",
+    "COVERAGE_",
+    "PYTEST_",
+    "TRACKLOG_LAB_",
+    "TRACKLOG_SDK_CACHE",
+    "TRACKLOG_STEPS",
+    "TRACKLOG_KILLS",
+    "TRACKLOG_TEST_",
+)  # a name that ends in an underscore keeps all that start so
+
+
+def _make_environment() -> None:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in KEPT or name.startswith(tuple(one for one in KEPT if one.endswith("_")))
+    }
+    if "TRACKLOG_TEST_HOME" not in kept:  # workers of xdist share that of their parent
+        kept["TRACKLOG_TEST_HOME"] = tempfile.mkdtemp(prefix="tracklog-test-home-")
+        atexit.register(shutil.rmtree, kept["TRACKLOG_TEST_HOME"], ignore_errors=True)
+    ours = {"HOME": kept["TRACKLOG_TEST_HOME"], "LANG": "C.UTF-8", "TZ": "UTC"}
+    os.environ.clear()
+    os.environ.update({**kept, **ours})
+    time.tzset()
+
+
+_make_environment()
 
 for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
-    if signal.getsignal(_number) == signal.SIG_IGN:  # which children take over; a handler they do not
+    if signal.getsignal(_number) == signal.SIG_IGN:  # children inherit that; they do not inherit a handler
         signal.signal(_number, lambda *_: None)
+
+settings.register_profile(
+    "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("new", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("new" if os.environ.get("TRACKLOG_TEST_EXAMPLES") == "new" else "same")

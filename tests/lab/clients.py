@@ -57,8 +57,8 @@ def releases(agent: str, *, older: Sequence[str] | None = None) -> list[str]:
 
 def install(agent: str, version: str) -> Path:
     """Return the client's program; install it unless it is there already."""
-    place = cache_directory() / f"{agent}-{version}"
-    program = place / "node_modules" / ".bin" / agent
+    program = _program(agent, version)
+    place = program.parents[2]
     place.parent.mkdir(parents=True, exist_ok=True)
     with _turn(place.with_suffix(".lock")):
         if not program.exists():
@@ -68,10 +68,18 @@ def install(agent: str, version: str) -> Path:
     return program
 
 
+def installed(agent: str, version: str) -> Path:
+    """Return the program of an installed client. Tests install nothing: `make lab-clients` does, or `make lab`."""
+    program = _program(agent, version)
+    if not program.exists():
+        raise Unobtainable(f"{agent} {version} is not installed: run make lab-clients, which needs npm")
+    return program
+
+
 def installed_or_skip(agent: str, version: str) -> Path:
     """Return the client's program; skip the test with the reason if there is none, or fail it under CI."""
     with skipping_unobtainable():
-        return install(agent, version)
+        return installed(agent, version)
 
 
 @contextmanager
@@ -86,6 +94,10 @@ def skipping_unobtainable() -> Iterator[None]:
     if os.environ.get("CI") == "true":
         pytest.fail(missing, pytrace=False)
     pytest.skip(missing)
+
+
+def _program(agent: str, version: str) -> Path:
+    return cache_directory() / f"{agent}-{version}" / "node_modules" / ".bin" / agent
 
 
 def _install_aside(agent: str, version: str, place: Path) -> None:

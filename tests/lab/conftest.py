@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.clients import PLAYS_ALL, Version, install, releases, skipping_unobtainable
+from tests.lab.clients import PLAYS_ALL, Version, installed, releases, skipping_unobtainable
 from tests.lab.run import LabRun, play
 from tests.lab.scenarios import CLAUDE, CODEX
 from tests.lab.words import Scenario
@@ -40,7 +40,7 @@ class Casting:
 
     def play(self, root: Path) -> LabRun:
         """Gets the client and plays."""
-        program = install(self.agent, self.release)
+        program = installed(self.agent, self.release)
         return play(self.agent, program, self.release, self.scenario, root=root / self.name)
 
 

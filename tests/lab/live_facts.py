@@ -25,7 +25,7 @@ from typing import Literal, Self
 import psutil
 
 from tests.lab.anthropic_api import AnthropicApi
-from tests.lab.clients import Unobtainable, install
+from tests.lab.clients import Unobtainable, installed
 from tests.lab.homes import (
     Home,
     claude_environment,
@@ -201,7 +201,7 @@ class Workplace:
 @contextmanager
 def workplace(agent: str, version: str, scenario: Scenario, *, root: Path) -> Iterator[Workplace]:
     """Everything that a live play needs, in a home below `root` that may hold settings already."""
-    program = install(agent, version)
+    program = installed(agent, version)
     home = make_home(root, scenario)
     script = Script(f"{agent} {version} {scenario.name}", scenario.threads)
     api = _Anthropic(script, home) if agent == "claude" else _OpenAi(script, home)

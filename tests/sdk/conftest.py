@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.lab.conftest import lab_run, pytest_configure, pytest_generate_tests, stage
-from tests.sdk.environment import Unobtainable, install
+from tests.sdk.environment import Unobtainable, installed
 
 __all__ = ["lab_run", "pytest_configure", "pytest_generate_tests", "stage"]  # the lab plays here too
 
@@ -17,7 +17,7 @@ __all__ = ["lab_run", "pytest_configure", "pytest_generate_tests", "stage"]  # t
 def sdk() -> Path:
     """The folder that holds the SDK."""
     try:
-        return install()
+        return installed()
     except Unobtainable as reason:
         missing = f"no claude-agent-sdk: {reason}"
     if os.environ.get("CI") == "true":

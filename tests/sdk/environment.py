@@ -50,6 +50,13 @@ def install() -> Path:
     return place
 
 
+def installed() -> Path:
+    """Return the folder with the package. Tests install nothing: `make sdk` does."""
+    if not folder().exists():
+        raise Unobtainable(f"{PACKAGE} {VERSION} is not installed: run make sdk")
+    return folder()
+
+
 def _install_aside(place: Path) -> None:
     aside = place.with_name(place.name + ".part")
     shutil.rmtree(aside, ignore_errors=True)
@@ -84,7 +91,7 @@ def _turn(lock: Path) -> Iterator[None]:
 
 def messages_of(home: Path, session_ids: list[str]) -> dict[str, list[str]]:
     """What `get_session_messages` returns for sessions of a Claude home: the uuids, in its order."""
-    command = [sys.executable, "-I", str(Path(__file__).with_name("ask.py")), str(install())]
+    command = [sys.executable, "-I", str(Path(__file__).with_name("ask.py")), str(installed())]
     environment = {"PATH": os.defpath, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home)}
     asked = json.dumps(session_ids)
     done = subprocess.run(

@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tracklog as package
+from tests import fork_server
 
 ONE = "11111111-aaaa-4aaa-8aaa-111111111111"
 TWO = "22222222-bbbb-4bbb-8bbb-222222222222"
 SOURCE = Path(package.__file__).parents[1]
 TIME_LIMIT_S = 60
+_NEEDS_A_NEW_INTERPRETER = ("PYTHON", "LANG", "LC_")  # variables that only a new interpreter reads
 _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2  # linux/prctl.h, linux/capability.h
 
 
@@ -64,17 +66,25 @@ def tracklog(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     is_mighty: bool = True,
+    cold: bool = False,
 ) -> Answer:
-    """Runs `tracklog` to its end; unless it is mighty, the permissions of files hold for it even as root."""
-    done = subprocess.run(
-        command(*arguments),
-        env=environment(home, env),
-        cwd=cwd or home,
-        capture_output=True,
-        timeout=TIME_LIMIT_S,
-        stdin=subprocess.DEVNULL,
-        preexec_fn=None if is_mighty or os.geteuid() else _give_up_might,
-    )
+    """Run `tracklog` to its end, forked from a warm process; `cold` starts a new interpreter.
+
+    Unless it is mighty, the permissions of files hold for it even as root.
+    """
+    known = environment(home, env)
+    if cold or not is_mighty or any(name.startswith(_NEEDS_A_NEW_INTERPRETER) for name in env or ()):
+        done = subprocess.run(
+            command(*arguments),
+            env=known,
+            cwd=cwd or home,
+            capture_output=True,
+            timeout=TIME_LIMIT_S,
+            stdin=subprocess.DEVNULL,
+            preexec_fn=None if is_mighty or os.geteuid() else _give_up_might,
+        )
+    else:
+        done = fork_server.run([*map(str, arguments)], env=known, cwd=cwd or home, timeout_s=TIME_LIMIT_S)
     return Answer(done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode())
 
 
