@@ -3,7 +3,8 @@
 Rules
   1. Only the variables in KEPT pass; home, time zone, locale and the agents' and tracklog's own variables are ours.
   2. Signals that our parent ignores (`nohup`, a background job) are not ignored by what the tests start.
-  3. Hypothesis draws the same examples in every run and has no time limits; `make soak` draws new ones.
+  3. A test marked `soak` runs only in `make soak`.
+  4. Hypothesis draws the same examples in every run and has no time limits; `make soak` draws new ones.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ import shutil
 import signal
 import tempfile
 import time
+import zlib
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+LONGEST_ID = 60
 KEPT = (
     "PATH",
     "TMPDIR",
@@ -60,3 +64,23 @@ settings.register_profile(
 )
 settings.register_profile("new", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("new" if os.environ.get("TRACKLOG_TEST_EXAMPLES") == "new" else "same")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip soak tests, unless this is a soak run."""
+    if os.environ.get("TRACKLOG_TEST_SOAK") != "1":
+        for item in items:
+            if item.get_closest_marker("soak"):
+                item.add_marker(pytest.mark.skip(reason="a soak test: make soak"))
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Shorten the id of a long value: its beginning and a checksum."""
+    if isinstance(val, bytes):
+        val = val.decode("latin-1")
+    if not isinstance(val, str | int):
+        return None
+    text = str(val).encode("unicode_escape").decode()
+    if len(text) <= LONGEST_ID:
+        return None
+    return f"{text[: LONGEST_ID - 9]}-{zlib.crc32(text.encode()):08x}"

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 GOOD = b'{"type":"mode","mode":"normal","sessionId":"s"}\n'
 SURVEY = """
 import json, resource, sys
@@ -58,7 +56,6 @@ def make_traps(root: Path) -> None:
     (root / "good.jsonl").write_bytes(GOOD * 3)
 
 
-@pytest.mark.slow
 def test_a_root_full_of_traps_is_answered_in_bounded_time_and_memory(tmp_path: Path) -> None:
     make_traps(tmp_path)
     done = subprocess.run(

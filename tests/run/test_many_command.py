@@ -282,7 +282,6 @@ def test_whoever_empties_the_results_asks_anew(place: Place) -> None:
     assert place.starts == Counter({"say one": 2})
 
 
-@pytest.mark.slow
 def test_a_list_whose_tracklog_is_killed_again_and_again_is_answered_once_and_nothing_is_paid_twice(
     place: Place,
 ) -> None:
