@@ -6,6 +6,6 @@ The lab plays every scenario with exactly these releases. `make update-pins` rai
 from __future__ import annotations
 
 VERIFIED_CLIENTS = {
-    "claude": "2.1.326",
+    "claude": "2.1.327",
     "codex": "0.169.0",
 }

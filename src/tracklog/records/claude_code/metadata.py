@@ -122,6 +122,7 @@ class Snapshot(Camel):
     message_id: str | None = None
     tracked_file_backups: dict[str, FileBackup] | None = None
     timestamp: str | None = None
+    has_untracked_changes: bool | None = None  # since 2.1.327
 
 
 class FileHistorySnapshot(Metadata, tag="file-history-snapshot"):

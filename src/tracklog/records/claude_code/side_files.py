@@ -123,6 +123,7 @@ class JournalResult(JournalLine, tag="result"):
     result: Raw = Raw()
     tools_used: Raw = Raw()
     remote_control_device_report: Raw = Raw()
+    session_id: str | None = None  # since 2.1.327
 
 
 class JournalFailed(JournalLine, tag="failed"):

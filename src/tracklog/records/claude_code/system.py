@@ -123,6 +123,7 @@ class StopHookSummary(SystemLine, tag="stop_hook_summary"):
     hook_count: int | None = None
     hook_infos: list[HookInfo] | None = None
     hook_errors: Raw = Raw()
+    failed_hook_error_indexes: list[int] | None = None  # since 2.1.327: errors that are no decisions
     hook_additional_context: Raw = Raw()
     prevented_continuation: bool | None = None
     stop_reason: str | None = None
