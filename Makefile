@@ -33,9 +33,10 @@ format: $(READY)
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --quiet --fix-only .
 
-lint: $(READY)
+lint: $(READY) # the schema of GitHub's workflows comes with check-jsonschema
 	$(BIN)/ruff format --check --quiet . || { echo "not formatted: run make format" >&2; exit 1; }
 	$(BIN)/ruff check .
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 types: $(READY)
 	$(BIN)/mypy
