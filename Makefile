@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 60
 TRACKLOG_STEPS ?= 5000
 TRACKLOG_KILLS ?= 1000
 
-.PHONY: all run test check format lint types rooms docs unit browser screenshots lab drift update-pins lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
+.PHONY: all run test check format lint types rooms docs quick unit soak browser screenshots lab drift update-pins lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
 
 all: format check unit ## format, lint, types, rooms, tests, docs fresh
 
@@ -46,6 +46,9 @@ rooms: $(READY)
 
 docs: $(READY) ## documents that are generated or checked against the code
 	$(PYTEST) -q tests/test_docs.py
+
+quick: $(READY) ## the tests that start no process, client or browser: for the inner loop, under a minute
+	TRACKLOG_TEST_QUICK=1 $(PYTEST) -q -n 2 --ignore tests/lab --ignore tests/sdk --ignore tests/browser
 
 unit: $(READY)
 	$(PYTEST) -n 2 --dist loadgroup
@@ -114,6 +117,10 @@ bench: $(READY) ## how fast reading, folding, totals, the status line, the index
 golden: $(READY) ## rewrite golden files and generated documents; review the difference
 	$(BIN)/python -m tests.golden.rewrite
 	git diff --stat -- docs tests/golden
+
+soak: $(READY) machine fuzz ## long runs: soak tests, new Hypothesis examples, thousands of steps and kills, hostile bytes
+	TRACKLOG_TEST_SOAK=1 TRACKLOG_TEST_EXAMPLES=new $(PYTEST) -n 2 --dist loadgroup -m soak
+	TRACKLOG_TEST_EXAMPLES=new $(PYTEST) -n 2 tests/contracts tests/model tests/records tests/sources
 
 fuzz: $(READY) ## hostile bytes for FUZZ_SECONDS (60)
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)

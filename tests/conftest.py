@@ -3,7 +3,7 @@
 Rules
   1. Only the variables in KEPT pass; home, time zone, locale and the agents' and tracklog's own variables are ours.
   2. Signals that our parent ignores (`nohup`, a background job) are not ignored by what the tests start.
-  3. A test marked `soak` runs only in `make soak`.
+  3. A test marked `soak` runs only in `make soak`. In `make quick`, a test that starts a process is skipped.
   4. Hypothesis draws the same examples in every run and has no time limits; `make soak` draws new ones.
 """
 
@@ -13,6 +13,7 @@ import atexit
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import time
 import zlib
@@ -84,3 +85,18 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     if len(text) <= LONGEST_ID:
         return None
     return f"{text[: LONGEST_ID - 9]}-{zlib.crc32(text.encode()):08x}"
+
+
+STARTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.system"})
+
+
+def _skip_what_starts_a_process(event: str, _: tuple[object, ...]) -> None:
+    if event in STARTS:
+        pytest.skip(f"starts a process ({event})")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """In `make quick`, let every start of a process skip its test."""
+    starts_workers = getattr(session.config.option, "numprocesses", None)
+    if os.environ.get("TRACKLOG_TEST_QUICK") == "1" and not starts_workers:
+        sys.addaudithook(_skip_what_starts_a_process)
