@@ -6,7 +6,8 @@ directory and standard streams, and calls the same `main()` as `python -m trackl
 Rules
   1. A command that needs a cold interpreter, fewer rights or another locale is started with `subprocess` instead.
   2. The server imports and forks; it never runs a command itself, so no command sees what another one left behind.
-  3. It ends when the tests do: its stdin is a pipe that the tests hold open.
+  3. It ends when the tests do: its stdin is a pipe that the tests hold open. A process that it forked ends at the
+     latest when the one that asked for it does.
 """
 
 from __future__ import annotations
@@ -19,81 +20,208 @@ import io
 import json
 import os
 import pkgutil
+import runpy
 import selectors
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import tracklog
 
 START_S = 60.0
+_PYTHON = sys.executable
 _SOURCE = Path(tracklog.__file__).parents[1]
 _PROJECT = Path(__file__).resolve().parents[1]
 _NOT_PRELOADED = ("tracklog.__main__", "tracklog.demo")
 
 
 def run(
-    arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, timeout_s: float
+    arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, timeout_s: float, stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `tracklog` with these arguments to its end, with nothing on stdin."""
-    out_read, out_write = os.pipe()
-    err_read, err_write = os.pipe()
-    with socket.socket(socket.AF_UNIX) as connection, open(os.devnull, "rb") as nothing:
-        connection.connect(_server_address())
-        request = json.dumps({"arguments": list(arguments), "env": dict(env), "cwd": str(cwd)}).encode()
-        socket.send_fds(connection, [b"%d\n" % len(request)], [nothing.fileno(), out_write, err_write])
-        connection.sendall(request)
-        for descriptor in (out_write, err_write):
+    """Run `tracklog` with these arguments to its end."""
+    with start(
+        arguments, env=env, cwd=cwd, stdin=subprocess.PIPE if stdin else subprocess.DEVNULL
+    ) as process:
+        out, err = process.communicate(stdin, timeout_s)
+        return subprocess.CompletedProcess(["tracklog", *arguments], process.wait(timeout_s), out, err)
+
+
+def start(
+    arguments: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    stdin: int | IO[bytes] = subprocess.DEVNULL,
+    stdout: int | IO[bytes] = subprocess.PIPE,
+    stderr: int | IO[bytes] = subprocess.PIPE,
+    constants: Mapping[str, object] | None = None,
+) -> Process:
+    """Start `tracklog`; `constants` ("module:NAME") get other values in this process, for time limits above all."""
+    request = {"arguments": list(arguments), "env": dict(env), "constants": dict(constants or {})}
+    return Process(request, cwd, [stdin, stdout, stderr])
+
+
+class Process:
+    """A process that the server forked, to be used as `subprocess.Popen[bytes]` is."""
+
+    def __init__(self, request: dict[str, Any], cwd: Path, streams: Sequence[int | IO[bytes]]) -> None:
+        self.args = ["tracklog", *request["arguments"]]
+        self.returncode: int | None = None
+        self._code = b""
+        self._ends: list[IO[bytes] | None] = []
+        theirs = [self._stream(stream, is_input=n == 0) for n, stream in enumerate(streams)]
+        folder = os.open(cwd, os.O_RDONLY)
+        body = json.dumps({"module": "tracklog", **request}).encode()
+        self._connection = socket.socket(socket.AF_UNIX)
+        self._connection.connect(server_address())
+        socket.send_fds(self._connection, [b"%d\n" % len(body)], [*theirs, folder])
+        self._connection.sendall(body)
+        for descriptor in (*theirs, folder):
             os.close(descriptor)
-        answer = connection.makefile("r")
-        pid = int(answer.readline())
+        self.stdin, self.stdout, self.stderr = self._ends
+        self.pid = int(self._line())
+
+    def _stream(self, stream: int | IO[bytes], *, is_input: bool) -> int:
+        """Return the descriptor for the process, and keep our end of a pipe."""
+        if stream != subprocess.PIPE:
+            self._ends.append(None)
+            if stream == subprocess.DEVNULL:
+                return os.open(os.devnull, os.O_RDWR)
+            return os.dup(stream if isinstance(stream, int) else stream.fileno())
+        reading, writing = os.pipe()
+        self._ends.append(os.fdopen(writing, "wb") if is_input else os.fdopen(reading, "rb"))
+        return reading if is_input else writing
+
+    def _line(self) -> bytes:
+        while not self._code.endswith(b"\n"):
+            part = self._connection.recv(1)
+            if not part:
+                raise ConnectionResetError("the fork server is gone")
+            self._code += part
+        line, self._code = self._code, b""
+        return line
+
+    def poll(self) -> int | None:
+        """Return the exit code (negative: the signal), or None while the process runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.wait(0)
+        return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the exit code."""
+        if self.returncode is None:
+            self._connection.settimeout(timeout)
+            try:
+                self.returncode = int(self._line())
+            except (TimeoutError, BlockingIOError) as error:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0) from error
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless the process has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, input: bytes | None = None, timeout: float | None = None) -> tuple[bytes, bytes]:
+        """Write to stdin, and read stdout and stderr to their ends."""
+        if self.stdin is not None:
+            threading.Thread(target=_feed, args=(self.stdin, input or b""), daemon=True).start()
         try:
-            out, err = _read_both(out_read, err_read, deadline=time.monotonic() + timeout_s)
-            connection.settimeout(timeout_s)
-            code = int(answer.readline())
-        except TimeoutError as error:
-            os.kill(pid, signal.SIGKILL)
-            raise subprocess.TimeoutExpired(["tracklog", *arguments], timeout_s) from error
-        finally:
-            os.close(out_read)
-            os.close(err_read)
-    return subprocess.CompletedProcess(["tracklog", *arguments], code, out, err)
+            parts = _read_all([self.stdout, self.stderr], timeout)
+            self.wait(timeout)
+        except (TimeoutError, subprocess.TimeoutExpired) as error:
+            self.kill()
+            raise subprocess.TimeoutExpired(self.args, timeout or 0) from error
+        return parts[0], parts[1]
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stream in self._ends:
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        self.wait(START_S)
+        self._connection.close()
 
 
-def _read_both(out: int, err: int, *, deadline: float) -> tuple[bytes, bytes]:
-    """Read two pipes until both are closed."""
-    parts: dict[int, list[bytes]] = {out: [], err: []}
+def _feed(stream: IO[bytes], data: bytes) -> None:
+    with contextlib.suppress(OSError, ValueError), stream:
+        stream.write(data)
+
+
+def _read_all(streams: Sequence[IO[bytes] | None], timeout: float | None) -> list[bytes]:
+    """Read pipes until all are closed."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    parts: list[list[bytes]] = [[] for _ in streams]
     with selectors.DefaultSelector() as ready:
-        for descriptor in parts:
-            ready.register(descriptor, selectors.EVENT_READ)
+        for n, stream in enumerate(streams):
+            if stream is not None and not stream.closed:
+                ready.register(stream, selectors.EVENT_READ, parts[n])
         while ready.get_map():
-            events = ready.select(deadline - time.monotonic())
+            events = ready.select(None if deadline is None else deadline - time.monotonic())
             if not events:
                 raise TimeoutError
             for key, _ in events:
                 part = os.read(key.fd, 1 << 16)
-                parts[key.fd].append(part)
+                key.data.append(part)
                 if not part:
-                    ready.unregister(key.fd)
-    return b"".join(parts[out]), b"".join(parts[err])
+                    ready.unregister(key.fileobj)
+    return [b"".join(one) for one in parts]
 
 
 @cache
-def _server_address() -> str:
-    """Start the server of this test process, once."""
+def warm_python() -> str:
+    """Return a program for `sys.executable`: `-P -m MODULE …` of tracklog is forked, the rest runs as usual."""
+    program = Path(server_address()).with_name("python")
+    program.write_text(_WARM_PYTHON.format(python=_PYTHON, address=server_address()))
+    program.chmod(0o700)
+    return str(program)
+
+
+_WARM_PYTHON = """#!{python} -IS
+import os, sys
+words = sys.argv[1:]
+if words[:2] != ["-P", "-m"]:
+    os.execv("{python}", ["{python}", *words])
+import json, socket
+body = json.dumps(dict(module=words[2], arguments=words[3:], env=dict(os.environ), constants={{}})).encode()
+server = socket.socket(socket.AF_UNIX)
+server.connect("{address}")
+socket.send_fds(server, [b"%d\\n" % len(body)], [0, 1, 2, os.open(".", os.O_RDONLY)])
+server.sendall(body)
+os.closerange(0, 3)
+code = int(server.makefile().read().split()[1])
+if code < 0:
+    os.kill(os.getpid(), -code)
+os._exit(code)
+"""
+
+
+@cache
+def server_address() -> str:
+    """Start the server of this test process, once, and return its socket."""
     folder = tempfile.TemporaryDirectory(prefix="fork-server-")
     address = os.path.join(folder.name, "socket")
     environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": f"{_SOURCE}{os.pathsep}{_PROJECT}"}
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.fork_server", address],
+        [_PYTHON, "-m", "tests.fork_server", address],
         env=environment,
         cwd=folder.name,
         stdin=subprocess.PIPE,
@@ -114,7 +242,7 @@ def _server_address() -> str:
 
 
 class Server:
-    """Fork a process for each connection and report its exit code there."""
+    """Fork a process for each connection and report its exit code there; kill it if the connection is closed."""
 
     def __init__(self, address: str) -> None:
         self._listening = socket.socket(socket.AF_UNIX)
@@ -123,59 +251,71 @@ class Server:
         self._waking, self._woken = socket.socketpair()
         for end in (self._waking, self._woken):
             end.setblocking(False)
+        self._ready = selectors.DefaultSelector()
         self._running: dict[int, socket.socket] = {}
 
     def serve(self) -> None:
         """Work until stdin is closed."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)
-        with selectors.DefaultSelector() as ready:
-            for one in (0, self._listening, self._woken):
-                ready.register(one, selectors.EVENT_READ)
-            while True:
-                for key, _ in ready.select():
-                    if key.fileobj == 0:
-                        return
-                    if key.fileobj is self._listening:
-                        self._fork(self._listening.accept()[0])
-                    else:
-                        self._woken.recv(4096)
-                self._report_ended()
+        for one in (0, self._listening, self._woken):
+            self._ready.register(one, selectors.EVENT_READ)
+        while True:
+            for key, _ in self._ready.select():
+                if key.fileobj == 0:
+                    return
+                if key.fileobj is self._listening:
+                    self._fork(self._listening.accept()[0])
+                elif key.fileobj is self._woken:
+                    self._woken.recv(4096)
+                else:
+                    self._ready.unregister(key.fileobj)
+                    os.kill(key.data, signal.SIGKILL)
+            self._report_ended()
 
     def _fork(self, connection: socket.socket) -> None:
-        request, streams = _received(connection)
+        request, descriptors = _received(connection)
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for one in (self._listening, self._waking, self._woken, connection, *self._running.values()):
+            ours = (self._listening, self._waking, self._woken, connection, *self._running.values())
+            for one in ours:
                 one.close()
-            _become(request, streams)
-        for descriptor in streams:
+            self._ready.close()
+            _become(request, descriptors)
+        for descriptor in descriptors:
             os.close(descriptor)
-        connection.sendall(b"%d\n" % pid)
         self._running[pid] = connection
+        self._ready.register(connection, selectors.EVENT_READ, pid)
+        with contextlib.suppress(OSError):
+            connection.sendall(b"%d\n" % pid)
 
     def _report_ended(self) -> None:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 connection = self._running.pop(ended[0])
-                with contextlib.suppress(BrokenPipeError), connection:
+                with contextlib.suppress(KeyError):
+                    self._ready.unregister(connection)
+                with contextlib.suppress(OSError), connection:
                     connection.sendall(b"%d\n" % os.waitstatus_to_exitcode(ended[1]))
 
 
 def _received(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    head, streams, _, _ = socket.recv_fds(connection, 1 << 16, 3)
+    head, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, 4)
     size, _, body = head.partition(b"\n")
     while len(body) < int(size):
         body += connection.recv(1 << 16)
     request: dict[str, Any] = json.loads(body)
-    return request, streams
+    return request, descriptors
 
 
-def _become(request: dict[str, Any], streams: list[int]) -> NoReturn:
+def _become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
     """Turn a fresh fork into the process that `python -m tracklog` would be."""
     try:
+        *streams, folder = descriptors
+        os.fchdir(folder)
+        os.close(folder)
         for descriptor, stream in enumerate(streams):
             os.dup2(stream, descriptor)
             os.close(stream)
@@ -193,10 +333,19 @@ def _become(request: dict[str, Any], streams: list[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(request["env"])
         time.tzset()
-        os.chdir(request["cwd"])
+        for name, value in request["constants"].items():
+            module, _, constant = name.partition(":")
+            assert hasattr(importlib.import_module(module), constant), name
+            setattr(importlib.import_module(module), constant, value)
         sys.argv = ["tracklog", *request["arguments"]]
-        importlib.import_module("tracklog.views.cli").main()
+        if request["module"] == "tracklog":
+            importlib.import_module("tracklog.views.cli").main()
+        else:
+            sys.modules.pop(request["module"], None)
+            runpy.run_module(request["module"], run_name="__main__")
     except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
         traceback.print_exc()

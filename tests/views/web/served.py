@@ -15,17 +15,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests import fork_server
+
 from ..cli.command import both_agents, command, environment
 from .asking import Answer
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
+_QUICK = {"tracklog.views.web.guard:_WRONG_COSTS_S": 0.02}  # a wrong token delays the answer for so long
 
 
 @dataclass
 class Served:
     """A server that runs."""
 
-    process: subprocess.Popen[bytes]
+    process: fork_server.Process | subprocess.Popen[bytes]
     link: str
     own: Path  # tracklog's home
 
@@ -99,31 +102,48 @@ def _is_complete(data: bytes) -> bool:
 
 @contextmanager
 def served(
-    home: Path, *words: str | Path, env: Mapping[str, str] | None = None, makes_logs: bool = True
+    home: Path,
+    *words: str | Path,
+    env: Mapping[str, str] | None = None,
+    makes_logs: bool = True,
+    cold: bool = False,
+    constants: Mapping[str, object] | None = None,
 ) -> Iterator[Served]:
-    """`tracklog serve` with one small session of each agent; it has ended when the block has."""
+    """`tracklog serve` with one small session of each agent; it has ended when the block has.
+
+    It is forked from a warm process, as are the processes that it starts; `cold` starts a new interpreter.
+    """
     if makes_logs:
         both_agents(home)
     own = home / "own"
     known = environment(home, {"TRACKLOG_HOME": str(own), **(env or {})})
-    errors = (home / "stderr.txt").open("wb")
-    process = subprocess.Popen(
-        command("serve", *words),
-        env=known,
-        cwd=home,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-    )
-    try:
-        assert process.stdout is not None
-        link = process.stdout.readline().decode().strip()
-        assert link.startswith("http://"), (home / "stderr.txt").read_text()
-        yield Served(process, link, own)
-    finally:
-        errors.close()
-        process.kill()
-        process.communicate()
+    with (home / "stderr.txt").open("wb") as errors:
+        process: fork_server.Process | subprocess.Popen[bytes]
+        if cold:
+            process = subprocess.Popen(
+                command("serve", *words),
+                env=known,
+                cwd=home,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+        else:
+            process = fork_server.start(
+                ["serve", *map(str, words)],
+                env=known,
+                cwd=home,
+                stderr=errors,
+                constants={**_QUICK, "sys:executable": fork_server.warm_python(), **(constants or {})},
+            )
+    with process:
+        try:
+            assert process.stdout is not None
+            link = process.stdout.readline().decode().strip()
+            assert link.startswith("http://"), (home / "stderr.txt").read_text()
+            yield Served(process, link, own)
+        finally:
+            process.kill()
 
 
 def until(is_so: Callable[[], bool]) -> None:
