@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
 import stat
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -217,11 +219,21 @@ def test_a_full_disk_is_nobodys_trouble(tmp_path: Path) -> None:
     assert [json.loads(lines[0])["payload"], json.loads(lines[-1])["payload"]] == [{"a": 1}, {"c": 1}]
 
 
+def n_unread(pipe: int) -> int:
+    """How many bytes lie in a pipe."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def test_a_signal_to_the_whole_group_is_not_answered(tmp_path: Path) -> None:
     argv = [sys.executable, "-I", "-S", hook.__file__, "--home", str(tmp_path)]
     pipe = subprocess.PIPE
-    process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe)
-    time.sleep(0.5)  # it waits for stdin by now
+    process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
+    assert process.stdin is not None
+    process.stdin.write(b"{")
+    until = time.monotonic() + 60
+    while n_unread(process.stdin.fileno()):  # when it has read this, it waits for more
+        assert time.monotonic() < until
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == SILENT

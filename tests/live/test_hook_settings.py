@@ -151,7 +151,7 @@ def test_a_client_reads_the_same_settings_and_our_hooks(data: bytes, tmp_path: P
     assert after == {**before, "hooks": {**before.get("hooks", {}), **groups}}
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(odd_settings())
 @example("{}")
 @example('{"hooks":{"hooks":[]}}')
@@ -168,7 +168,7 @@ def test_in_and_out_gives_the_same_text_for_any_settings(text: str) -> None:
     assert our_hooks(theirs) == []
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 @given(odd_settings(), st.sampled_from([None, 0, 1, 2, 4, "\t"]))
 def test_what_others_write_into_it_later_stays(text: str, indent: int | str | None) -> None:
     new, before = with_hooks(text, HANDLERS)
@@ -370,7 +370,7 @@ def test_what_is_no_file_is_refused_at_once(make: Callable[[Path], None], tmp_pa
     started = time.monotonic()
     with pytest.raises(UserError, match=r"not a regular file|is a directory"):
         put(path, tmp_path / "home")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def edit_by_rename(path: Path, key: str) -> None:
@@ -399,7 +399,7 @@ def edits(edit: Callable[[Path, str], None], path: Path, n: int, seed: int) -> N
 
 @pytest.mark.parametrize("edit", [edit_by_rename, edit_in_place])
 def test_a_racing_edit_is_never_lost(edit: Callable[[Path, str], None], tmp_path: Path) -> None:
-    path, home, n = tmp_path / "settings.json", tmp_path / "home", 100
+    path, home, n = tmp_path / "settings.json", tmp_path / "home", 40
     path.write_text(PRETTY)
     editor = multiprocessing.get_context("spawn").Process(target=edits, args=(edit, path, n, 7))
     editor.start()

@@ -223,19 +223,19 @@ def test_several_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert (len(found), found.open(), found.n_garbage) == (200, [], 0)
 
 
-def test_a_hundred_thousand_lines_are_read_within_a_second_or_two(tmp_path: Path) -> None:
+def test_twenty_thousand_lines_are_read_within_a_second_or_two(tmp_path: Path) -> None:
     home = home_in(tmp_path)
     lines = (
         f'{{"v":1,"what":"started","run":"{n:016x}","at":"{AT}","agent":"claude","session":"s-{n}","cwd":"/work",'
         f'"how":"run","pid":1,"pid_start":"1"}}\n{{"what":"ended","run":"{n:016x}","ended_by":"completed"}}\n'
-        for n in range(50_000)
+        for n in range(10_000)
     )
     file_of(home).write_text("".join(lines))
     began = time.process_time()
     found = runs(home)
     took_s = time.process_time() - began
-    assert (len(found), found.open()) == (50_000, [])
-    assert took_s < 3.0  # 0.4 s, where nobody else wants the processor
+    assert (len(found), found.open()) == (10_000, [])
+    assert took_s < 3.0  # 0.1 s, where nobody else wants the processor
     began = time.process_time()
     assert runs(home) is found
     assert time.process_time() - began < 0.05

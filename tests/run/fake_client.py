@@ -46,7 +46,7 @@ def install(folder: Path) -> Path:
     source = Path(__file__).resolve().parents[2] / "src"
     program = folder / "claude"
     program.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(source)!r})\n"
+        f"#!{sys.executable} -IS\nimport sys\nsys.path.insert(0, {str(source)!r})\n"
         f"__file__ = {__file__!r}\nexec(compile(open(__file__).read(), __file__, 'exec'))\n"
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)

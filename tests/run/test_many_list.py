@@ -176,6 +176,6 @@ def test_the_same_again_is_the_same_question_under_another_id(tmp_path: Path) ->
     ]
 
 
-def test_a_list_of_a_hundred_thousand_lines_is_read(tmp_path: Path) -> None:
-    found = read_list((b'{"prompt": "p%d"}\n' % n for n in range(100_000)), base(tmp_path), folder=tmp_path)
-    assert (len(found.tasks), found.wrong, found.tasks[-1].id) == (100_000, [], "line-100000")
+def test_a_list_of_ten_thousand_lines_is_read(tmp_path: Path) -> None:
+    found = read_list((b'{"prompt": "p%d"}\n' % n for n in range(10_000)), base(tmp_path), folder=tmp_path)
+    assert (len(found.tasks), found.wrong, found.tasks[-1].id) == (10_000, [], "line-10000")

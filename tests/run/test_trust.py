@@ -370,9 +370,9 @@ def test_a_file_made_to_keep_us_busy_does_not(
     project: Path, user: dict[str, str], name: str, content: str
 ) -> None:
     put(project / name, content)
-    began = time.monotonic()
+    began = time.process_time()
     dangers_in(project, "codex" if ".codex" in name else "claude", user)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_codex_in_a_worktree_takes_the_hooks_of_the_first_checkout(

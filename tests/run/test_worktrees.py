@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tracklog.errors import UserError
+from tracklog.run import worktrees
 from tracklog.run.worktrees import Worktree, add, leave
 from tracklog.store.home import Home
 
@@ -349,8 +350,8 @@ def test_a_child_that_puts_another_repository_in_its_place_is_looked_at_by_the_t
 
 def test_eight_at_once_come_and_go_in_one_repository(project: Path, home: Home) -> None:
     with ThreadPoolExecutor(8) as threads:
-        worktrees = list(threads.map(lambda n: add(project, home, f"run-{n}"), range(24)))
-        assert len({worktree.path for worktree in worktrees}) == 24
+        worktrees = list(threads.map(lambda n: add(project, home, f"run-{n}"), range(12)))
+        assert len({worktree.path for worktree in worktrees}) == 12
         assert all((worktree.path / "a.txt").exists() for worktree in worktrees)
         assert list(threads.map(leave, worktrees)) == [gone(worktree) for worktree in worktrees]
     assert branches(project) == ["main"]
@@ -364,13 +365,16 @@ def test_a_lock_that_is_let_go_is_waited_for(project: Path, home: Home) -> None:
     with ThreadPoolExecutor(1) as threads:
         coming = threads.submit(add, project, home, RUN)
         with pytest.raises(TimeoutError):
-            coming.result(timeout=0.5)
+            coming.result(timeout=0.2)
         lock.unlink()
-        worktree = coming.result(timeout=30)
+        worktree = coming.result(timeout=60)
     assert (worktree.path / "a.txt").exists()
 
 
-def test_a_lock_that_stays_is_not_waited_for_without_end(project: Path, home: Home) -> None:
+def test_a_lock_that_stays_is_not_waited_for_without_end(
+    project: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worktrees, "_PATIENCE_S", 0.2)
     lock = project / f".git/refs/heads/tracklog/{RUN}.lock"
     lock.parent.mkdir(parents=True)
     lock.touch()

@@ -8,12 +8,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests import fork_server
 from tests.pipeline.live_home import ONE, TWO, LiveHome
 from tracklog.live.runs import Ended, Parent, Started, note_ended, note_started, start_mark
 from tracklog.model.moments import moment_text
 from tracklog.store.home import Home
 
-from .command import command, environment, on_a_terminal, tracklog
+from .command import environment, on_a_terminal, tracklog
 
 RUN, FORK = "00000000000000aa", "00000000000000bb"
 THREE = "33333333-cccc-4ccc-8ccc-333333333333"
@@ -220,17 +221,17 @@ def test_a_run_whose_process_is_gone_is_lost(tmp_path: Path) -> None:
 def test_wait_waits_for_a_session_that_has_no_log_yet(tmp_path: Path) -> None:
     home = LiveHome(tmp_path / "claude")
     begun(home, session=ONE)
-    words = command("wait", ONE[:6], "--timeout", "30", "--root", home.path, "--home", home.ours)
-    with subprocess.Popen(words, env=environment(tmp_path), stdout=subprocess.PIPE, text=True) as waiting:
-        time.sleep(1.5)
+    words = ["wait", ONE[:6], "--timeout", "60", "--root", str(home.path), "--home", str(home.ours)]
+    with fork_server.start(words, env=environment(tmp_path), cwd=tmp_path) as waiting:
+        time.sleep(0.5)
         assert waiting.poll() is None
         home.prompt("Hi.")
-        time.sleep(1.0)
+        time.sleep(0.5)
         assert waiting.poll() is None
         home.reply("Hello.")
         over(home)
-        out, _ = waiting.communicate(timeout=30)
-    assert (waiting.returncode, out) == (0, "Hello.\n")
+        out, _ = waiting.communicate(timeout=60)
+    assert (waiting.returncode, out) == (0, b"Hello.\n")
 
 
 def test_wait_does_not_take_the_answer_before_a_resume_for_the_one_after(tmp_path: Path) -> None:

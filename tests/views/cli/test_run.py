@@ -13,8 +13,9 @@ from typing import Any
 import psutil
 import pytest
 
+from tests import fork_server
 from tests.run.fake_client import COST_MICRO_USD, install
-from tests.views.cli.command import Answer, command, environment
+from tests.views.cli.command import Answer, environment
 
 ENDS_S = 60.0
 
@@ -40,9 +41,7 @@ class Place:
         )
 
     def tracklog(self, *arguments: str, given: bytes = b"") -> Answer:
-        done = subprocess.run(
-            command(*arguments), env=self.env, cwd=self.cwd, input=given, capture_output=True, timeout=ENDS_S
-        )
+        done = fork_server.run(arguments, env=self.env, cwd=self.cwd, stdin=given, timeout_s=ENDS_S)
         return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def result(self, *arguments: str) -> Any:
@@ -105,15 +104,7 @@ def test_every_end_has_its_exit_code(place: Place) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_child_and_then_us_with_a_result(place: Place, number: signal.Signals) -> None:
-    ours = subprocess.Popen(
-        command("run", "sleep 60", "--json"),
-        env=place.env,
-        cwd=place.cwd,
-        stdout=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(
-            number, signal.SIG_DFL
-        ),  # the tests themselves may run under `nohup`
-    )
+    ours = fork_server.start(["run", "sleep 60", "--json"], env=place.env, cwd=place.cwd)
     requests = place.top / "state/requests"
     until = time.monotonic() + ENDS_S
     while not requests.exists() and time.monotonic() < until:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -10,31 +9,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests import fork_server
 from tests.pipeline.live_home import ONE, LiveHome, a_process
 
-from .command import command, environment, tracklog
+from .command import environment, tracklog
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 @contextmanager
-def running(home: LiveHome, *arguments: str | Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        command(*arguments, "--root", home.path, "--home", home.ours),
-        env=environment(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
+def running(home: LiveHome, *arguments: str | Path, tmp_path: Path) -> Iterator[fork_server.Process]:
+    words = [*map(str, (*arguments, "--root", home.path, "--home", home.ours))]
+    with fork_server.start(words, env=environment(tmp_path), cwd=tmp_path) as process:
+        try:
+            yield process
+        finally:
             process.terminate()
-        process.communicate()
 
 
-def next_rows(process: subprocess.Popen[str], n: int) -> list[dict[str, Any]]:
+def next_rows(process: fork_server.Process, n: int) -> list[dict[str, Any]]:
     assert process.stdout is not None
     return [json.loads(process.stdout.readline()) for _ in range(n)]
 
@@ -88,6 +81,10 @@ def test_who_waits_for_what_cannot_come_any_more_ends_with_1(tmp_path: Path) -> 
     assert (answer.code, answer.err) == (1, "tracklog: the session has crashed\n")
 
 
+def is_whole(told: Path) -> bool:
+    return told.exists() and told.read_text().rstrip().endswith("}")
+
+
 def test_a_program_gets_the_event_as_data_and_never_through_a_shell(tmp_path: Path) -> None:
     home = LiveHome(tmp_path / "claude")
     told = tmp_path / "told"
@@ -104,9 +101,8 @@ def test_a_program_gets_the_event_as_data_and_never_through_a_shell(tmp_path: Pa
         home.prompt("$(touch hacked) `id`")
         next_rows(process, 1)
         deadline = time.monotonic() + LIMIT_S
-        while not told.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        time.sleep(0.2)
+        while not is_whole(told) and time.monotonic() < deadline:
+            time.sleep(0.02)
     arguments, document = told.read_text().split("\n", 1)
     assert arguments == repr(["prompt_given", ONE, f"; touch {tmp_path}/hacked"])
     assert json.loads(document)["text"] == "$(touch hacked) `id`"
@@ -118,12 +114,12 @@ def test_wait_prints_the_answer_when_the_turn_has_ended(tmp_path: Path) -> None:
     home.prompt("fix it")
     home.register(os.getpid(), "busy")
     with running(home, "wait", ONE, tmp_path=tmp_path) as process:
-        time.sleep(1.5)
+        time.sleep(0.5)
         assert process.poll() is None
         home.reply("All is well.")
         home.register(os.getpid(), "idle")
         out, err = process.communicate(timeout=LIMIT_S)
-    assert (process.returncode, out, err) == (0, "All is well.\n", "")
+    assert (process.returncode, out, err) == (0, b"All is well.\n", b"")
 
 
 def test_wait_takes_the_words_of_the_stop_hook_while_the_log_lags_behind(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tracklog.views.web.indexing import Indexing
 from tracklog.views.web.live import BoardShot, Live
 from tracklog.views.web.site import Site
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Heard(Hub):
