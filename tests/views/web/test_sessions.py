@@ -28,7 +28,7 @@ from tracklog.views.web.live import BoardShot
 from tracklog.views.web.sessions import sessions
 from tracklog.views.web.site import Site
 
-MANY = 230
+MANY, PAGE = 110, 20
 HOSTILE = "<script>alert(1)</script> \"'&` \u202e half \ud800"
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -36,6 +36,11 @@ NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 def app_over(site: Site) -> Starlette:
     site.now = lambda: NOW
     return unguarded_app(site, [Route("/sessions", sessions)])
+
+
+@pytest.fixture(autouse=True)
+def _short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tracklog.views.web.sessions.PAGE", PAGE)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +76,7 @@ def app(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Starlette:
 def test_all_sessions_are_there_page_by_page_the_last_alive_first(app: Starlette) -> None:
     first = got(app, "/sessions")
     assert total(first) == MANY + 3
-    assert len(main_links(first)) == 200
+    assert len(main_links(first)) == PAGE
     every = walked(app, "/sessions")
     assert len(every) == len(set(every)) == MANY + 3
     made = [f"/s/claude/{session_id(n)}" for n in range(MANY)]
@@ -132,13 +137,13 @@ def test_the_form_offers_every_order_and_keeps_the_one_that_holds(app: Starlette
 def test_what_it_costs_is_summed_up_and_sorted(app: Starlette) -> None:
     text = got(app, "/sessions?sort=-cost&agent=claude")
     costs = [float(one) for one in re.findall(r'c-cost num"><span title="[^"]*\$([\d.]+)[^"]*">', text)]
-    assert len(costs) > 150
+    assert len(costs) > PAGE / 2
     assert costs == sorted(costs, reverse=True)
 
 
 def test_a_new_session_shifts_no_page(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
-    write_many(logs / ".claude", 210)
+    write_many(logs / ".claude", PAGE + 10)
     app = app_over(site_over(logs, tmp_path / "home"))
     first = got(app, "/sessions")
     expected = walked(app, "/sessions")
@@ -150,7 +155,7 @@ def test_a_new_session_shifts_no_page(tmp_path: Path) -> None:
     assert following is not None
     rest = got(app, following)
     assert main_links(first) + main_links(rest) == expected
-    assert total(rest) == 211
+    assert total(rest) == PAGE + 11
     assert walked(app, "/sessions")[0] == "/s/claude/77777777-aaaa-4aaa-8aaa-111111111111"
 
 
@@ -239,12 +244,12 @@ def test_names_of_every_kind_lead_to_as_many_sessions_as_they_count(tmp_path: Pa
 
 def test_the_next_page_begins_behind_a_title_however_long_it_is(tmp_path: Path) -> None:
     folder = tmp_path / "logs/.claude/projects/-long"
-    for n in range(203):
+    for n in range(PAGE + 3):
         long = working_day(f"66666666-aaaa-4aaa-8aaa-{n:012}")
         long.lines[0]["message"]["content"] = "長い題名" * 60
         long.write(folder / f"66666666-aaaa-4aaa-8aaa-{n:012}.jsonl")
     app = app_over(site_over(tmp_path / "logs", tmp_path / "home"))
-    assert len(set(walked(app, "/sessions?sort=title"))) == 203
+    assert len(set(walked(app, "/sessions?sort=title"))) == PAGE + 3
 
 
 def test_nothing_that_fits_says_what_to_drop_and_where_there_is_something(app: Starlette) -> None:
