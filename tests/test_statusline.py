@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from platformdirs import user_data_path
 
+from tests import fork_server
 from tests.views.cli.command import Answer, command, environment
 from tracklog.statusline import BY_HAND, HELP, LONGEST_MODEL, NOTHING_KNOWN, Session, _usual_home, line_of
 
@@ -52,9 +53,8 @@ def told_by_an_old_client(log: object, **more: Any) -> dict[str, Any]:
 
 
 def run(stdin: bytes, *arguments: str, home: Path, env: Mapping[str, str] | None = None) -> Answer:
-    done = subprocess.run(
-        command("statusline", *arguments), env=environment(home, env), input=stdin, capture_output=True, timeout=30
-    )  # fmt: skip
+    words, known = ["statusline", *arguments], environment(home, env)
+    done = fork_server.run(words, env=known, cwd=Path.cwd(), stdin=stdin, timeout_s=60)
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

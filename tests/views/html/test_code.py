@@ -71,8 +71,8 @@ def test_a_hostile_text_stays_text_in_code(text: str, language: str | None) -> N
 )
 @pytest.mark.parametrize("unit", ["/*", "<!--", "'''", "((((", "a ", '"\\'])
 def test_a_lexer_does_not_run_away(language: str, unit: str) -> None:
-    lines = "\n".join([(unit * 1_000)[:1_900]] * 30)
+    lines = "\n".join([(unit * 1_000)[:1_900]] * 8)
     code("warm", language=language)
     before = time.thread_time()
     assert held(code(lines, language=language)).text == legible(lines)
-    assert time.thread_time() - before < 3
+    assert time.thread_time() - before < 1

@@ -1,4 +1,4 @@
-"""Processes that the web server starts (API, index, doctor) are forked from a warm one."""
+"""Save time: processes that the server starts are forked from a warm one, and a wrong token costs little."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ import sys
 import pytest
 
 from tests import fork_server
+from tracklog.views.web import guard
 
 
 @pytest.fixture(autouse=True)
 def _warm_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", fork_server.warm_python())
+
+
+@pytest.fixture(autouse=True)
+def _quick_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_WRONG_COSTS_S", 0.01)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracklog.views.web.addresses import Address, NotMeant, moment_in, order_in, packed, unpacked
@@ -29,6 +29,7 @@ def test_any_text_comes_back_from_an_address(text: str) -> None:
     assert found == ({"tool": [text]} if text else {})
 
 
+@settings(max_examples=50)
 @given(st.lists(st.none() | st.integers() | st.floats(allow_nan=False) | st.text()))
 def test_a_place_to_go_on_from_comes_back_as_it_was(values: list[object]) -> None:
     assert unpacked({"after": packed(values)}) == values

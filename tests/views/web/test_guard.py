@@ -13,7 +13,8 @@ from starlette.routing import Route
 from starlette.types import Message
 
 from tracklog.store.home import Home
-from tracklog.views.web.guard import CONTENT_POLICY, HEADERS, LARGEST_BODY, Guard
+from tracklog.views.web import guard
+from tracklog.views.web.guard import _WRONG_COSTS_S, CONTENT_POLICY, HEADERS, LARGEST_BODY, Guard
 from tracklog.views.web.signing_in import Codes, Keys, local_hosts
 
 from .asking import Answer, app_of, ask, scope_of
@@ -155,6 +156,12 @@ def test_another_server_that_sets_a_cookie_of_our_name_locks_nobody_out(app: Gua
     assert status(app, "/", {"Host": HOST, "Cookie": f"tracklog_1=theirs; {ours}"}) == 200
 
 
+@pytest.fixture
+def _slow_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_WRONG_COSTS_S", _WRONG_COSTS_S)
+
+
+@pytest.mark.usefixtures("_slow_refusals")
 def test_who_guesses_waits_and_the_right_token_never_does(app: Guard) -> None:
     async def send_many() -> tuple[int, int, list[int]]:
         guesses = [asyncio.create_task(_status_of(app, f"Bearer {n}")) for n in range(40)]
@@ -475,6 +482,7 @@ def test_a_link_may_be_opened_from_anywhere(app: Guard, keys: Keys, site: str) -
     assert status(app, f"/sign-in?code={keys.codes.make()}", {"Host": HOST, **opened}) == 200
 
 
+@pytest.mark.usefixtures("_slow_refusals")
 def test_who_guesses_codes_waits_too(app: Guard) -> None:
     began = time.monotonic()
     assert status(app, "/sign-in?code=x", {"Host": HOST}) == 403
