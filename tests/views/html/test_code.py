@@ -75,4 +75,4 @@ def test_a_lexer_does_not_run_away(language: str, unit: str) -> None:
     code("warm", language=language)
     before = time.thread_time()
     assert held(code(lines, language=language)).text == legible(lines)
-    assert time.thread_time() - before < 1
+    assert time.thread_time() - before < 3

@@ -158,10 +158,10 @@ def test_changes_of_anything_raise_nothing(changes: object) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "+\n" * 2_000_000,
-        "@@\n" * 500_000,
-        "*** Add File: x\n" * 300_000,
-        "@@ -1,999999999 +1,999999999 @@\n" + "+x\n" * 1_000_000,
+        "+\n" * 500_000,
+        "@@\n" * 125_000,
+        "*** Add File: x\n" * 75_000,
+        "@@ -1,999999999 +1,999999999 @@\n" + "+x\n" * 250_000,
     ],
     ids=["lines", "hunks", "files", "a hunk that never ends"],
 )
