@@ -19,9 +19,10 @@ from tracklog.sources.found import Root
 from tracklog.store.database import writing
 from tracklog.store.scope import Scope
 from tracklog.views.cli.sample import write_sample
-from tracklog.views.web import board
+from tracklog.views.web import board, board_rows
 from tracklog.views.web.board import lasted
 from tracklog.views.web.board_rows import FOLDED
+from tracklog.views.web.board_spark import spark
 from tracklog.views.web.site import Site
 
 from .asking import app_of, ask
@@ -80,6 +81,14 @@ def test_a_row_says_what_it_rests_on_and_what_it_has_used(home: LiveHome) -> Non
     assert re.search(r'<svg role="img" aria-label="2 lines in the last hour, 2 in the last 10 minutes"', html)
 
 
+@pytest.fixture
+def _same_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The picture of the last hour moves on with every minute, and one may begin at any time."""
+    now_ms = int(time.time() * 1000) + 60_000
+    monkeypatch.setattr(board_rows, "spark", lambda minutes, _: spark(minutes, now_ms))
+
+
+@pytest.mark.usefixtures("_same_minute")
 def test_the_fragment_is_the_part_of_the_page_that_changes(home: LiveHome) -> None:
     home.prompt("one")
     with live_site(home) as site:
@@ -93,6 +102,7 @@ def marks(html: str) -> dict[str, str]:
     return dict(re.findall(r'id="b-(\w+)" data-mark="(\w+)"', html))
 
 
+@pytest.mark.usefixtures("_same_minute")
 def test_a_row_keeps_its_mark_until_it_says_something_else(home: LiveHome) -> None:
     home.prompt("one")
     home.prompt("two", session=TWO)
