@@ -20,7 +20,7 @@ _ESCAPED_LINE_END = re.compile(rb"\\+n")  # only blocks have any; their value is
 
 BYTES = files("tracklog.model").joinpath("data/secrets.toml").read_bytes()
 BOOK = shipped_rules()
-RULES = [pytest.param(rule, id=rule.kind) for rule in BOOK.rules]
+of_each_rule = pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.kind) for rule in BOOK.rules])
 
 # What stands in every agent's log.
 LOOK_ALIKES = [
@@ -77,33 +77,28 @@ def _example(kind: str, written: str) -> Example:
 
 
 DOCUMENT = tomllib.loads(BYTES.decode())
-TRUE = [
-    pytest.param(_example(rule["kind"], written), id=f"{rule['kind']}-{number}")
-    for rule in DOCUMENT["rule"]
-    for number, written in enumerate(rule["true"])
-]
-FALSE = [
-    pytest.param(rule.kind, text, id=f"{rule.kind}-{number}")
-    for rule in BOOK.rules
-    for number, text in enumerate(rule.false)
-]
+TRUE = {
+    rule["kind"]: [_example(rule["kind"], written) for written in rule["true"]] for rule in DOCUMENT["rule"]
+}
 
 
-@pytest.mark.parametrize("example", TRUE)
-def test_a_true_example_is_found_as_that_kind_with_that_value_and_nothing_else(example: Example) -> None:
-    found = find(example.text).found
-    assert [(one.kind, one.value) for one in found] == [(example.kind, example.value)]
+@of_each_rule
+def test_a_true_example_is_found_as_that_kind_with_that_value_and_nothing_else(rule: Rule) -> None:
+    for example in TRUE[rule.kind]:
+        found = [(one.kind, one.value) for one in find(example.text).found]
+        assert (example.text, found) == (example.text, [(example.kind, example.value)])
 
 
-@pytest.mark.parametrize("example", TRUE)
-def test_a_true_example_is_found_in_a_line_of_a_log_as_well(example: Example) -> None:
-    line = b'{"type":"user","content":"seen:\\n' + _as_json(example.text) + b'\\n"}\n'
-    assert [one.kind for one in find(line).found] == [example.kind]
+@of_each_rule
+def test_a_true_example_is_found_in_a_line_of_a_log_as_well(rule: Rule) -> None:
+    for example in TRUE[rule.kind]:
+        line = b'{"type":"user","content":"seen:\\n' + _as_json(example.text) + b'\\n"}\n'
+        assert (line, [one.kind for one in find(line).found]) == (line, [example.kind])
 
 
-@pytest.mark.parametrize(("kind", "text"), FALSE)
-def test_a_false_example_is_not_found_as_that_kind(kind: str, text: bytes) -> None:
-    assert kind not in {one.kind for one in find(text).found}
+@of_each_rule
+def test_a_false_example_is_not_found_as_that_kind(rule: Rule) -> None:
+    assert [text for text in rule.false if rule.kind in {one.kind for one in find(text).found}] == []
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)
@@ -117,13 +112,13 @@ def test_a_key_of_some_documentation_is_left_alone(known: bytes) -> None:
         assert find(text).found == []
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_rule_says_what_it_is_and_where_its_shape_is_documented(rule: Rule) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.kind)
-    assert rule.what == rule.what.strip() != ""
-    assert re.fullmatch(r"https://[^\s/]+\.[^\s/]+/\S*", rule.source)
-    assert rule.check in _CHECKS
-    assert 0.0 <= rule.min_entropy < 5.0
+def test_a_rule_says_what_it_is_and_where_its_shape_is_documented() -> None:
+    for rule in BOOK.rules:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.kind), rule.kind
+        assert rule.what == rule.what.strip() != "", rule.kind
+        assert re.fullmatch(r"https://[^\s/]+\.[^\s/]+/\S*", rule.source), rule.kind
+        assert rule.check in _CHECKS, rule.kind
+        assert 0.0 <= rule.min_entropy < 5.0, rule.kind
 
 
 def test_each_rule_says_whether_its_shape_was_checked_and_most_were() -> None:
@@ -132,28 +127,27 @@ def test_each_rule_says_whether_its_shape_was_checked_and_most_were() -> None:
     assert sum(checked) >= _FEWEST_CHECKED
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_rule_has_examples_of_what_it_is_and_of_what_it_is_not(rule: Rule) -> None:
-    assert len(set(rule.true)) >= 2
-    assert len(set(rule.false)) >= 2
-    if rule.until:
-        assert all(rule.until in text for text in rule.true)
+def test_a_rule_has_examples_of_what_it_is_and_of_what_it_is_not() -> None:
+    for rule in BOOK.rules:
+        assert len(set(rule.true)) >= 2, rule.kind
+        assert len(set(rule.false)) >= 2, rule.kind
+        assert not rule.until or all(rule.until in text for text in rule.true), rule.kind
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_keyword_stands_where_its_pattern_begins(rule: Rule) -> None:
-    assert rule.keywords
-    for keyword in rule.keywords:
-        assert len(keyword) >= 2
-        assert not rule.nocase or keyword == keyword.lower()
-    assert all(_begins_at_a_keyword(rule, text) for text in rule.true)
+def test_a_keyword_stands_where_its_pattern_begins() -> None:
+    for rule in BOOK.rules:
+        assert rule.keywords, rule.kind
+        for keyword in rule.keywords:
+            assert len(keyword) >= 2, rule.kind
+            assert not rule.nocase or keyword == keyword.lower(), rule.kind
+        assert all(_begins_at_a_keyword(rule, text) for text in rule.true), rule.kind
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_pattern_is_bounded_in_width(rule: Rule) -> None:
-    parsed = re._parser.parse(rule.pattern.pattern, rule.pattern.flags)  # type: ignore[attr-defined]  # it alone tells the width
-    _, widest = parsed.getwidth()
-    assert widest <= _WIDEST
+def test_a_pattern_is_bounded_in_width() -> None:
+    for rule in BOOK.rules:
+        parsed = re._parser.parse(rule.pattern.pattern, rule.pattern.flags)  # type: ignore[attr-defined]  # it alone tells the width
+        _, widest = parsed.getwidth()
+        assert widest <= _WIDEST, rule.kind
 
 
 def test_there_are_at_least_a_hundred_rules_and_no_two_of_a_kind() -> None:

@@ -118,10 +118,10 @@ def cleaned(data: bytes) -> bytes:
 
 
 def is_linear(make: Callable[[int], bytes], work: Callable[[bytes], object]) -> tuple[bool, str]:
-    """Whether four times the text takes less than eight times as long; noise gets a second chance."""
+    """Whether four times the text takes less than eight times as long; what does not is measured again, longer."""
     small, large = make(SMALL), make(SMALL * TIMES)
     said = ""
-    for runs in (2, 4):
+    for runs in (1, 2, 4, 8):
         short, long = best_of(lambda: work(small), runs + 1), best_of(lambda: work(large), runs)
         said = f"{len(small)} bytes: {short:.4f} s, {len(large)} bytes: {long:.4f} s"
         if long < max(short, 0.002) * MOST:
@@ -135,12 +135,15 @@ def test_four_times_a_hostile_text_takes_about_four_times_as_long(name: str) -> 
     assert linear, said
 
 
-def test_ten_megabytes_of_everything_hostile_take_as_long_as_their_length_says() -> None:
-    def mixed(n: int) -> bytes:
-        return b"\n".join(make(n // len(HOSTILE)) for make in HOSTILE.values())
+def mixed(n: int) -> bytes:
+    """Everything hostile, each for its share of the length."""
+    return b"\n".join(make(n // len(HOSTILE)) for make in HOSTILE.values())
 
-    small = best_of(lambda: find(mixed(1_000_000)), 1)
-    assert best_of(lambda: find(mixed(10_000_000)), 1) < 2 * 10 * small
+
+@pytest.mark.parametrize("n", [300_000, pytest.param(2_500_000, marks=pytest.mark.soak)])
+def test_everything_hostile_at_once_takes_as_long_as_its_length_says(n: int) -> None:
+    linear, said = is_linear(lambda size: mixed(n * size // SMALL), find)
+    assert linear, said
 
 
 _bytes = st.lists(
