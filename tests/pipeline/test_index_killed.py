@@ -21,8 +21,8 @@ from tracklog.store import archive
 from tracklog.store.archive import stored_names
 from tracklog.store.home import Busy, Home, held_lock
 
-KILLS = int(os.environ.get("TRACKLOG_KILLS", "25"))
-_LOGS_BYTES = 3_000_000
+KILLS = int(os.environ.get("TRACKLOG_KILLS", "10"))
+_LOGS_BYTES = 1_500_000
 _LONGEST_WAIT_S = 60.0
 
 
@@ -38,11 +38,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers beside, many commits, many parts and many frames, as with logs a hundred times as large."""
-    monkeypatch.setattr(ingest, "_WORTH_READERS", 100_000)
-    monkeypatch.setattr(ingest, "_COMMIT_BYTES", 100_000)
-    monkeypatch.setattr(log_reading, "PART_BYTES", 50_000)
-    monkeypatch.setattr(archive, "FRAME_BYTES", 20_000)
-    monkeypatch.setattr("tracklog.sources.files.chunks.__kwdefaults__", {"size": 10_000}, raising=False)
+    monkeypatch.setattr(ingest, "_WORTH_READERS", 50_000)
+    monkeypatch.setattr(ingest, "_COMMIT_BYTES", 50_000)
+    monkeypatch.setattr(log_reading, "PART_BYTES", 25_000)
+    monkeypatch.setattr(archive, "FRAME_BYTES", 10_000)
+    monkeypatch.setattr("tracklog.sources.files.chunks.__kwdefaults__", {"size": 5_000}, raising=False)
 
 
 def test_whoever_is_killed_again_and_again_ends_with_the_index_of_one_who_was_not(

@@ -34,7 +34,7 @@ from tests.pipeline.known_homes import (
 )
 from tracklog.store.home import Home
 
-STEPS = int(os.environ.get("TRACKLOG_STEPS", "300"))
+STEPS = int(os.environ.get("TRACKLOG_STEPS", "150"))
 STEPS_IN_A_ROW = 30
 SLUGS = ("-home-dev-project", "-home-dev-other")
 WHICH = st.integers(0, 1 << 16)

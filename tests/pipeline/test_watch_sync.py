@@ -19,6 +19,7 @@ from tests.pipeline.known_homes import (
     transcript,
     two_sessions,
 )
+from tracklog.pipeline import watch_sync
 from tracklog.pipeline.stillness import is_still
 from tracklog.pipeline.watch_sync import AFTER_FAILURE_S, LEAST_S, IndexSync, index_command
 from tracklog.pipeline.watching import live_events
@@ -147,7 +148,10 @@ def test_the_command_names_each_folder_once_and_is_not_looked_for_in_the_current
     ]
 
 
-def test_what_was_appended_while_somebody_watches_comes_into_the_index(made: Made) -> None:
+def test_what_was_appended_while_somebody_watches_comes_into_the_index(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_sync, "LEAST_S", 0.1)
     deadline = time.monotonic() + LIMIT_S
     is_fresh = False
     with closing(live_events(made.roots, made.home)) as stream:

@@ -87,7 +87,10 @@ def test_a_writer_that_ends_leaves_no_log_of_changes(home: Home) -> None:
     assert not wal.exists() or wal.stat().st_size == 0
 
 
-def test_a_writer_that_ends_while_another_reads_leaves_a_sound_index(home: Home) -> None:
+def test_a_writer_that_ends_while_another_reads_leaves_a_sound_index(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_WAIT_S", 0.05)
     with reading(home) as reader:
         assert reader is not None
         reader.db.execute("begin")
