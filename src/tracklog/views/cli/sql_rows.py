@@ -69,7 +69,13 @@ def plain(value: Any) -> Any:
 def odd_text(data: bytes) -> str | None:
     """The text with half a character that these bytes are; None: they are no such."""
     try:
+        data.decode()
+    except UnicodeDecodeError:
+        pass
+    else:
+        return None
+    try:
         text: str = as_text(data)
     except UnicodeDecodeError:
         return None
-    return text if any("\ud800" <= char <= "\udfff" for char in text) else None
+    return text
