@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.contracts.logs import FILES, READERS, some_log
 from tests.contracts.stories import agent_lines, stories, tangled
 from tests.model.lines import Line, folded, log, reply, result, session, use, user
+from tests.soak import examples
 from tracklog.model.assemble import assemble
 from tracklog.model.events import Event
 from tracklog.model.fold import FileFold
@@ -21,7 +22,9 @@ from tracklog.model.translate import claude_code, codex
 from tracklog.sources.lines import cut
 
 often = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 TRANSLATORS: dict[str, type[claude_code.Translator] | type[codex.Translator]] = {
     "claude": claude_code.Translator,

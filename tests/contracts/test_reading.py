@@ -7,12 +7,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contracts.logs import FILES, READERS, lines_of, some_log
+from tests.soak import examples
 from tracklog.records.base import Piece, Record
 from tracklog.sources.lines import Cutter, Line, cut
 
 agents = pytest.mark.parametrize("agent", READERS)
 often = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(50),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 

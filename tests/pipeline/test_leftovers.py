@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -21,10 +20,11 @@ from tests.pipeline.known_homes import (
     two_sessions,
     write,
 )
+from tests.soak import IS_SOAK
 from tracklog.store.archive import archived_logs
 
 ONE = "00000001-0000-4000-8000-000000000001"
-POINTS = range(40) if os.environ.get("TRACKLOG_TEST_SOAK") == "1" else range(0, 40, 7)
+POINTS = range(40) if IS_SOAK else range(0, 40, 7)
 
 
 def settled(made: Made) -> dict[str, object]:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.soak import examples
 from tracklog.model.redact import NotClean, Redactor
 from tracklog.model.secret_rules import shipped_rules
 from tracklog.model.secrets import find
@@ -157,7 +158,7 @@ _bytes = st.lists(
 ).map(b"".join)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(80))
 @given(_bytes)
 def test_any_bytes_are_searched_and_what_is_found_lies_in_them_in_order_and_apart(data: bytes) -> None:
     end = 0
@@ -168,7 +169,7 @@ def test_any_bytes_are_searched_and_what_is_found_lies_in_them_in_order_and_apar
         assert 0 <= missed.start <= missed.end
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(50))
 @given(_bytes)
 def test_any_bytes_can_be_cleaned_of_what_is_found_in_them(data: bytes) -> None:
     redactor = Redactor(key=KEY)
@@ -177,14 +178,14 @@ def test_any_bytes_can_be_cleaned_of_what_is_found_in_them(data: bytes) -> None:
     assert [one.kind for one in find(data).found if len(one.value) >= 16 and one.value in once] == []
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(50))
 @given(_bytes, st.integers(1, 64))
 def test_any_bytes_in_chunks_are_cleaned_as_the_whole_is(data: bytes, size: int) -> None:
     chunks = (data[at : at + size] for at in range(0, len(data), size))
     assert b"".join(Redactor(key=KEY).chunks(chunks)) == Redactor(key=KEY).clean(data)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.text(max_size=200))
 def test_any_text_can_be_cleaned_lone_surrogates_included(text: str) -> None:
     assert isinstance(Redactor(key=KEY).text(text + "\ud800"), str)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 from collections.abc import Iterator
 
@@ -12,12 +11,12 @@ import pytest
 
 from tests.redaction.leaks import leaks_in
 from tests.redaction.planted import NO_JSON, PLACES, TOUCHED, VALUE_ALONE, Piece, Plant, plants, session_of
+from tests.soak import IS_SOAK
 from tracklog.model.redact import Redactor
 
 KEY = bytes(range(32))
 _PLACEHOLDER = re.compile("«secret:[a-z0-9-]+:[0-9a-f]{8}»".encode())
 WINDOW = 1 << 20  # of what is cleaned at once, when it comes in chunks
-IS_SOAK = os.environ.get("TRACKLOG_TEST_SOAK") == "1"
 _PART = 4  # one of so many places is tried alone
 _BETWEEN = b"\n\x01\n"  # lines of its own between two places
 

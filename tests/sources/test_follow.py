@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.soak import examples
 from tracklog.sources.follow import Appended, Follower, Gone, Restarted, found_beside, stands_at
 
 
@@ -109,7 +110,7 @@ changes = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(changes=changes, limit=st.integers(1, 40))
 def test_however_a_file_changes_the_follower_ends_with_its_bytes(
     changes: list[tuple[str, bytes]], limit: int

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
+from tests import soak
 from tests.contracts.logs import some_log
 from tests.model.translate.codex_log import (
     PATH,
@@ -558,7 +559,7 @@ def test_one_line_of_every_kind_is_translated_without_an_error() -> None:
     assert len(told) > 70
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=soak.examples(50), deadline=None)
 @given(log=some_log("codex"))
 def test_any_log_is_translated_and_no_event_runs_ahead_of_its_line(log: bytes) -> None:
     translator = Translator(PATH)
