@@ -87,7 +87,7 @@ def test_who_stops_listening_is_not_kept_waiting() -> None:
     readers = {int(next(messages).split()[0]) for _ in range(30)}
     began = time.monotonic()
     messages.close()  # type: ignore[attr-defined]
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     for pid in readers:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)

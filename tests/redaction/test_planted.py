@@ -86,10 +86,9 @@ def _is_json(data: bytes) -> bool:
 
 def test_one_session_with_all_kinds_is_clean_and_each_value_has_its_own_placeholder() -> None:
     redactor = Redactor(key=KEY)
-    lines = [piece.data for plant in plants() for piece in _some(plant)]
-    for line in lines:
-        redactor.learn(line)
-    after = b"".join(map(redactor.clean, lines))
+    session = b"".join(piece.data for plant in plants() for piece in _some(plant))
+    redactor.learn(session)
+    after = redactor.clean(session)
     assert [plant.kind for plant in plants() if plant.value.encode() in after] == []
     values = {plant.value for plant in plants()}  # some examples of several rules are the same
     assert len(set(_PLACEHOLDER.findall(after))) >= len(values)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -193,10 +192,7 @@ def test_counting_to_the_last_one_is_exact(db: sqlite3.Connection) -> None:
 
 def test_a_time_limit_gives_what_was_found_by_then(db: sqlite3.Connection) -> None:
     many(db, 3000)
-    began = time.monotonic()
-    answer = search(db, read("common -role:result"), time_limit_s=0.0)
-    assert answer == Found(0, False, [])
-    assert time.monotonic() - began < 1
+    assert search(db, read("common -role:result"), time_limit_s=0.0) == Found(0, False, [])
 
 
 def test_after_a_time_limit_the_connection_is_as_before(db: sqlite3.Connection) -> None:

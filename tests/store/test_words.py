@@ -66,5 +66,5 @@ def test_parts_of_anything_can_be_stored(text: str) -> None:
 def test_a_text_made_to_be_hard_is_not(text: str) -> None:
     began = time.process_time()
     parts = parts_of(text.encode())
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 20  # a fraction of a second, unless the time grows with the square
     assert len(parts.split()) <= 2 * MOST_PARTS

