@@ -323,7 +323,9 @@ def _become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
             io.BufferedReader(io.FileIO(0, "rb", closefd=False)), errors="surrogateescape"
         )
         sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(io.FileIO(1, "wb", closefd=False)), errors="surrogateescape"
+            io.BufferedWriter(io.FileIO(1, "wb", closefd=False)),
+            errors="surrogateescape",
+            line_buffering=os.isatty(1),
         )
         sys.stderr = io.TextIOWrapper(
             io.BufferedWriter(io.FileIO(2, "wb", closefd=False)),
@@ -358,9 +360,11 @@ def _become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
 
 
 def _import_everything() -> None:
+    """Import all modules, and compile the rules for secrets: that takes longer than most commands."""
     for module in pkgutil.walk_packages(tracklog.__path__, "tracklog."):
         if not module.name.startswith(_NOT_PRELOADED):
             importlib.import_module(module.name)
+    importlib.import_module("tracklog.model.secret_rules").shipped_rules()
 
 
 def main() -> None:

@@ -120,8 +120,8 @@ def on_a_terminal(
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     known = environment(home, {"TERM": "xterm-256color", **(env or {})})
-    with subprocess.Popen(
-        command(*arguments), env=known, cwd=home, stdin=theirs, stdout=theirs, stderr=theirs
+    with fork_server.start(
+        [*map(str, arguments)], env=known, cwd=home, stdin=theirs, stdout=theirs, stderr=theirs
     ) as started:
         os.close(theirs)
         try:
