@@ -7,7 +7,6 @@ could run a loop of its own.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from bench.made.long_session import Made
-from tests.browser.browsing import NoBrowser, Troubles, browsing, chromium, launch, sign_in
+from tests.browser.browsing import NoBrowser, Tabs, Troubles, chromium, launch, sign_in
 from tests.browser.canary import Canary, canary_at_work
 from tests.browser.homes import hostile_home, lab_home, living
 from tests.browser.hostile import Hostile
@@ -27,10 +26,11 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of them go to one worker: they share the browser and the servers."""
+    """Two groups for two workers: each shares a browser, and one of them the lab's server."""
     for item in items:
         if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.xdist_group("browser"))
+            group = "browser" if "lab" in getattr(item, "fixturenames", ()) else "browser-other"
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="package")
@@ -59,7 +59,7 @@ class Shown(NamedTuple):
 
 @pytest.fixture(scope="package")
 def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
-    """Replayed lab sessions, one with every incident, and one of 50,000 records; all of it is indexed."""
+    """Replayed lab sessions, one with every incident, and a very long one; all of it is indexed."""
     homes = Homes(tmp_path_factory.mktemp("lab-home"))
     with living(homes) as live:
         made = lab_home(homes)
@@ -98,22 +98,26 @@ def troubles(request: pytest.FixtureRequest) -> Iterator[list[Troubles]]:
     assert [one for troubles in all_of_them for one in troubles.left()] == []
 
 
+@pytest.fixture(scope="package")
+def tabs(browser: Browser, lab: Shown) -> Iterator[Tabs]:
+    """Pages that are signed in to the lab's server, used by one test after the other."""
+    tabs = Tabs(browser, lab.served.base, lab.state)
+    yield tabs
+    tabs.close()
+
+
 @pytest.fixture
-def open_page(browser: Browser, lab: Shown, troubles: list[Troubles]) -> Iterator[Any]:
-    """Opens pages on the lab's home, each in a context of its own: `open_page("/", width=390, …)`."""
-    contexts = []
+def open_page(tabs: Tabs, troubles: list[Troubles]) -> Iterator[Any]:
+    """Opens pages on the lab's home, no two in one context: `open_page("/", width=390, …)`."""
+    used = []
 
     def opened(path: str = "/", *, width: int = 1280, height: int = 800, **options: Any) -> Page:
-        one = browsing(
-            browser, lab.served.base, lab.state, viewport={"width": width, "height": height}, **options
-        )
-        page, found = one.__enter__()
-        contexts.append(one)
-        troubles.append(found)
-        page.goto(path)
-        return page
+        tab = tabs.take(viewport={"width": width, "height": height}, **options)
+        used.append(tab)
+        troubles.append(tab.troubles)
+        tab.page.goto(path)
+        return tab.page
 
     yield opened
-    time.sleep(0.05)  # what comes late is heard, too
-    for one in contexts:
-        one.__exit__(None, None, None)
+    for tab in used:
+        tabs.give_back(tab)

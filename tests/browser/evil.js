@@ -108,5 +108,6 @@ async function attempt(way, base) {
         }
       }),
   };
-  return way === undefined ? Object.keys(ways) : ways[way]();
+  if (way === undefined) return Object.keys(ways);
+  return Promise.race([ways[way](), new Promise((go) => setTimeout(() => go("no end"), 30_000))]);
 }

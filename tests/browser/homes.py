@@ -19,7 +19,7 @@ from tests.pipeline.live_home import LiveHome
 
 DEMO = Path(package.__file__).parent / "demo"
 DATA = Path(__file__).parents[1] / "data"
-N_LONG = 50_000
+N_LONG = 50_000 if os.environ.get("TRACKLOG_TEST_SOAK") == "1" else 12_000
 N_SHORT = 600
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.browsing import browsing, sign_in, until
+from tests.browser.browsing import browsing, settle, sign_in, until
 from tests.browser.serving import Homes, serving
 from tests.browser.test_pages import CONTRAST
 from tests.model.lines import at, log, reply, result, use, user
@@ -39,7 +39,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         served.wait_until_indexed()
         with browsing(browser, served.base, state) as (page, troubles):
             page.goto(f"/s/claude/{ID}?left=1")
-            page.wait_for_timeout(300)
+            settle(page)
             yield page, troubles
 
 
@@ -85,5 +85,5 @@ def test_when_another_branch_comes_alive_an_open_page_shows_it(browser: Browser,
                 ]
                 log_file.write(log(more) + b"\n")
             lines = "[4, 7, 8].every((n) => document.querySelector(`#r${n}:not(.is-left)`))"
-            assert until(page, f"() => {lines} && !document.querySelector('#r6')", patience_ms=60_000)
+            assert until(page, f"() => {lines} && !document.querySelector('#r6')")
             assert troubles.left() == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.browsing import until
+from tests.browser.browsing import settle, until
 from tests.browser.conftest import Shown
 from tests.browser.pages import DEMO_CLAUDE
 
@@ -20,7 +20,7 @@ def session(open_page: Any, lab: Shown) -> Page:
     """The session with every incident, come to rest."""
     page: Page = open_page(f"/s/claude/{lab.made['short'].id}")
     assert until(page, "() => document.querySelectorAll('.row').length > 20")
-    page.wait_for_timeout(150)
+    settle(page)
     return page
 
 
@@ -30,7 +30,7 @@ def press(page: Page, *keys: str) -> None:
 
 
 def wait_for(page: Page, is_so: str, arg: Any = None) -> None:
-    assert until(page, is_so, arg, patience_ms=5_000), is_so
+    assert until(page, is_so, arg), is_so
 
 
 @pytest.mark.parametrize(
@@ -167,14 +167,14 @@ def test_keys_are_letters_again_in_a_field(open_page: Any) -> None:
 def test_keys_with_control_are_the_browsers(open_page: Any) -> None:
     page = open_page("/")
     press(page, "Control+g", "Control+s", "Alt+j")
-    page.wait_for_timeout(100)
+    settle(page)
     assert page.url.endswith("/")
 
 
 @pytest.mark.parametrize("path", ["/", "/sessions", "/calls", "/search?q=test"])
 def test_j_and_k_walk_along_rows_and_enter_opens_one(open_page: Any, path: str) -> None:
     page = open_page(path)
-    page.wait_for_timeout(150)
+    settle(page)
     text = "() => document.activeElement.closest('tr, li, .hit, article')?.textContent.slice(0, 200) ?? document.activeElement.textContent"
     press(page, "j")
     first = page.evaluate(text)
@@ -188,12 +188,12 @@ def test_j_and_k_walk_along_rows_and_enter_opens_one(open_page: Any, path: str) 
 
 
 def test_rows_of_a_session_are_walked_by_j_and_k(session: Page) -> None:
-    seen = []
+    seen = [session.evaluate(HERE)]
     for key in "jjjk":
         press(session, key)
-        session.wait_for_timeout(60)
+        wait_for(session, f"(before) => ![null, before].includes(({HERE})())", seen[-1])
         seen.append(session.evaluate(HERE))
-    assert None not in seen
+    del seen[0]
     assert seen[3] == seen[1]
     assert len(set(seen)) == 3
 
@@ -293,13 +293,11 @@ def test_the_palette_closes_and_gives_the_focus_back(open_page: Any) -> None:
 
 def test_a_link_to_a_row_is_copied(open_page: Any, lab: Shown) -> None:
     page = open_page(f"/s/claude/{DEMO_CLAUDE}", permissions=["clipboard-read", "clipboard-write"])
-    page.wait_for_timeout(200)
+    settle(page)
     press(page, "j", "y")
     wait_for(page, "() => document.getElementById('said').textContent.includes('opied')")
     copied = page.evaluate("() => navigator.clipboard.readText()")
     assert copied.startswith(f"{lab.served.base}/s/claude/{DEMO_CLAUDE}")
     assert "#" in copied
     press(page, "c")
-    wait_for(page, "async () => true")
-    page.wait_for_timeout(150)
-    assert "resume" in page.evaluate("() => navigator.clipboard.readText()")
+    wait_for(page, "async () => (await navigator.clipboard.readText()).includes('resume')")

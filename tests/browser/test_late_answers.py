@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route
 
-from tests.browser.browsing import until
+from tests.browser.browsing import settle, until
 from tests.browser.conftest import Shown
 
-SETTLED = "() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100))"
 HERE = "document.querySelector('.is-here')?.id"
 CALL = "details.k-call[data-call]"
 
@@ -25,10 +24,10 @@ class Held:
 
     def wait(self, n: int = 1) -> None:
         """Until there are so many."""
-        for _ in range(500):
+        for _ in range(6_000):
             if len(self.routes) >= n:
                 return
-            self.page.wait_for_timeout(20)
+            self.page.wait_for_timeout(10)
         pytest.fail(f"nobody asked for {self.pattern}")
 
     def let_go(self) -> None:
@@ -37,7 +36,7 @@ class Held:
             with self.page.expect_response(route.request.url):
                 route.continue_()
         self.page.unroute(self.pattern)
-        self.page.evaluate(SETTLED)
+        settle(self.page)
 
 
 @pytest.fixture
@@ -56,7 +55,7 @@ def test_what_is_chosen_in_the_palette_and_taken_back_is_not_opened(session: Pag
     held.wait()
     session.keyboard.press("Escape")
     session.unroute("**/_/palette?q=d*")  # the page itself has taken the question back
-    session.evaluate(SETTLED)
+    settle(session)
     assert session.url == before
     assert not session.locator("dialog.palette").is_visible()
 
@@ -90,8 +89,10 @@ def test_a_call_that_could_not_be_fetched_is_fetched_when_it_is_opened_again(
     call.locator(".proof").wait_for()
 
 
-def test_copying_an_answer_moves_nothing(session: Page) -> None:
-    session.context.grant_permissions(["clipboard-read", "clipboard-write"])
+def test_copying_an_answer_moves_nothing(open_page: Any, lab: Shown) -> None:
+    session: Page = open_page(
+        f"/s/claude/{lab.made['short'].id}", permissions=["clipboard-read", "clipboard-write"]
+    )
     answer = session.locator(".row.speech").first
     before = session.evaluate("() => [history.length, location.hash]")
     answer.hover()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from statistics import median
 from typing import Any
 
-import pytest
+from playwright.sync_api import Page
 
 from bench.serve_browser import appends
-from tests.browser.browsing import until
+from tests.browser.browsing import settle, until
 from tests.browser.conftest import Shown
 from tests.browser.homes import LIVING
 
@@ -115,20 +114,14 @@ def _registration(lab: Shown, name: str) -> Any:
     return next(one for one in paths if json.loads(one.read_text())["sessionId"] == LIVING[name])
 
 
-def test_lines_appear_in_a_session_that_runs_a_moment_after_they_are_written(
-    open_page: Any, lab: Shown
-) -> None:
-    """Half of them within what everyone shall be on a calm machine: bench/serve.py measures that."""
+def test_lines_appear_in_a_session_that_runs_as_they_are_written(open_page: Any, lab: Shown) -> None:
+    """How soon is measured by bench/serve.py, on a machine that does nothing else."""
     id = LIVING["growing"]
     page = open_page(f"/s/claude/{id}")
     assert until(page, "() => document.querySelectorAll('.row').length >= 2")
-    page.wait_for_timeout(500)
-    late_ms = appends(page, lab.live.log(id), id, n=30, gap_s=0.05)
-    print(
-        f"appended lines were in the page after {median(late_ms):.0f} ms (median), {late_ms[-1]:.0f} ms (longest)"
-    )
-    assert len(late_ms) == 30
-    assert median(late_ms) < 2_000
+    settle(page)
+    late_ms = appends(page, lab.live.log(id), id, n=15, gap_s=0.05)
+    assert len(late_ms) == 15
 
 
 def test_who_is_at_the_end_stays_at_the_end(open_page: Any, lab: Shown) -> None:
@@ -150,14 +143,16 @@ def test_a_call_that_runs_gets_its_verdict_by_itself(open_page: Any, lab: Shown)
     assert until(page, "() => document.querySelector('[data-call=toolu_grown] .v-ok')")
 
 
-@pytest.mark.parametrize("is_open", [False, True], ids=["chosen", "unfolded"])
-def test_a_call_that_is_chosen_or_unfolded_stays_so_and_shows_its_result(
-    open_page: Any, lab: Shown, is_open: bool
-) -> None:
+def test_a_call_that_is_chosen_or_unfolded_stays_so_and_shows_its_result(open_page: Any, lab: Shown) -> None:
     """Long after the page was opened: nothing but the result itself makes the page ask."""
-    id, name = LIVING["growing"], f"toolu_late_{is_open}"
-    page = open_page(f"/s/claude/{id}")
+    page = open_page(f"/s/claude/{LIVING['growing']}")
     page.wait_for_timeout(2_500)
+    for is_open in (False, True):
+        _call_and_result(page, lab, is_open=is_open)
+
+
+def _call_and_result(page: Page, lab: Shown, *, is_open: bool) -> None:
+    id, name = LIVING["growing"], f"toolu_late_{is_open}"
     lab.live.call(name, "Bash", session=id, command=f"echo {name}")
     row = f"document.querySelector('[data-call={name}]')"
     assert until(page, f"() => {row}")
@@ -175,28 +170,24 @@ def test_a_call_that_is_chosen_or_unfolded_stays_so_and_shows_its_result(
 def test_a_stream_that_broke_goes_on_where_it_was(lab: Shown) -> None:
     import socket
 
-    def heard(last: str | None) -> bytes:
-        with socket.create_connection(("127.0.0.1", lab.served.port), timeout=5) as one:
+    def heard(last: str | None, end: bytes) -> bytes:
+        """All that a new stream tells, until it has told this."""
+        with socket.create_connection(("127.0.0.1", lab.served.port), timeout=60) as one:
             more = f"Last-Event-ID: {last}\r\n" if last else ""
             head = f"GET /_/events HTTP/1.1\r\nHost: 127.0.0.1:{lab.served.port}\r\nAuthorization: Bearer {lab.served.token}\r\n{more}\r\n"
             one.sendall(head.encode())
             data = b""
-            one.settimeout(1.5)
-            try:
-                while part := one.recv(65_536):
-                    data += part
-            except TimeoutError:
-                pass
+            while end not in data or not data.endswith(b"\r\n"):
+                part = one.recv(65_536)
+                assert part, data
+                data += part
             return data
 
-    first = heard(None)
-    assert b"event: hello" in first
+    first = heard(None, b"event: hello")
     id = first.split(b"id: ")[1].split(b"\n")[0].decode()
     lab.live.reply("something new", session=LIVING["growing"], stop=None)
-    second = heard(id)
-    assert b"event: append" in second
-    assert b"event: reset" not in second
-    assert b"event: reset" in heard("0000000000000000-7")
+    assert b"event: reset" not in heard(id, b"event: append")
+    assert heard("0000000000000000-7", b"event: reset")
 
 
 def test_many_tabs_take_one_stream(open_page: Any, lab: Shown) -> None:
@@ -207,14 +198,12 @@ def test_many_tabs_take_one_stream(open_page: Any, lab: Shown) -> None:
         return sum(1 for one in found if one.status == psutil.CONN_ESTABLISHED)
 
     page = open_page("/")
-    page.wait_for_timeout(300)
     tabs = [page.context.new_page() for _ in range(5)]
     for tab in tabs:
-        tab.goto("/doctor")
-    page.wait_for_timeout(300)
+        tab.goto("/sessions")
+    for one in (page, *tabs):
+        assert until(one, "() => document.getElementById('live-dot').dataset.state === 'on'")
     assert streams() <= 8
-    for tab in tabs:
-        tab.close()
 
 
 FIGURE = """(name) => Number([...document.querySelectorAll("#head .figure")]
@@ -272,7 +261,6 @@ def test_who_goes_to_the_end_follows_it_also_while_lines_come_in(open_page: Any,
     assert until(page, "() => document.querySelectorAll('.row').length > 10")
     for n in range(4):
         lab.live.reply(f"while a key is pressed, {n}.\n\nAnd more.", session=id, stop=None)
-        page.wait_for_timeout(50)
         page.keyboard.press("G")
     words = "(words) => document.querySelector('#rows').textContent.includes(words)"
     assert until(page, words, "while a key is pressed, 3")
@@ -283,7 +271,8 @@ def test_who_goes_to_the_end_follows_it_also_while_lines_come_in(open_page: Any,
     assert until(page, IS_AT_END)
     assert page.locator("#new-rows").is_hidden()
     page.mouse.wheel(0, -400)
-    page.wait_for_timeout(300)
+    assert until(page, f"() => !({IS_AT_END})()")
+    settle(page)
     lab.live.reply("for nobody who reads above", session=id, stop=None)
     assert until(page, "() => !document.getElementById('new-rows').hidden")
     assert not page.evaluate(IS_AT_END)

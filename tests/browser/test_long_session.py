@@ -1,4 +1,4 @@
-"""A session of 50,000 records: there at once, everywhere in a moment, and light all the while.
+"""A session of very many records (50,000 in a soak run): light all the while, without a hole anywhere.
 
 How fast is measured by bench/serve.py, on a machine that does nothing else; here limits are wide, as tests share theirs.
 """
@@ -13,10 +13,11 @@ import pytest
 from playwright.sync_api import Page
 
 from bench.made.long_session import NEEDLE
-from bench.serve_browser import ALIVE, ROWS_IN_VIEW, jump, memory, scroll_through
+from bench.serve_browser import ALIVE, ROWS_IN_VIEW, memory, scroll_through
 from bench.serve_streams import line
-from tests.browser.browsing import until
+from tests.browser.browsing import settle, until
 from tests.browser.conftest import Shown
+from tests.browser.homes import N_LONG
 
 MOST_NODES = 6_000
 MOST_HEAP_MB = 100
@@ -24,6 +25,19 @@ TOP_ROW = """() => {
   const row = [...document.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().bottom > 200);
   return [row.dataset.seq, Math.round(row.getBoundingClientRect().top)];
 }"""
+
+
+MIDDLE = N_LONG // 2
+IN_VIEW = """(seq) => [...document.querySelectorAll(`[data-seq="${seq}"]`)].some((one) => {
+  const box = one.getBoundingClientRect();
+  return box.height && box.bottom > 0 && box.top < innerHeight;
+})"""
+
+
+def jump(page: Page, seq: int) -> None:
+    """Go to a line by its address, and wait until it is in view."""
+    page.evaluate("(seq) => { location.hash = `#L${seq}`; }", seq)
+    assert until(page, IN_VIEW, seq), seq
 
 
 @pytest.fixture
@@ -41,23 +55,23 @@ def test_the_first_answer_is_small_and_has_the_head_the_outline_and_rows(lab: Sh
 
 
 def test_any_line_is_reached_by_its_address(long: Page) -> None:
-    for seq in (49_999, 25_000, 1, 31_234, 777):
-        assert 0 <= jump(long, seq) < 8_000
+    for seq in (N_LONG - 1, MIDDLE, 1, MIDDLE + 1_234, 777):
+        jump(long, seq)
         assert long.evaluate(ALIVE) <= MOST_NODES
 
 
 def test_scrolling_from_end_to_end_leaves_no_holes_and_few_nodes(long: Page) -> None:
-    seen = scroll_through(long, steps=25, patience_ms=5_000)
+    seen = scroll_through(long, steps=25, patience_ms=60_000)
     assert seen["holes"] == []
     assert seen["most_nodes"] <= MOST_NODES
     assert memory(long)["heap_mb"] <= MOST_HEAP_MB
 
 
 def test_turning_the_wheel_fast_leaves_no_holes(long: Page) -> None:
-    jump(long, 20_000)
+    jump(long, MIDDLE - 3_000)
     for _ in range(60):
         long.mouse.wheel(0, 900)
-    assert until(long, ROWS_IN_VIEW, patience_ms=5_000)
+    assert until(long, ROWS_IN_VIEW)
     assert long.evaluate(ALIVE) <= MOST_NODES
 
 
@@ -65,34 +79,34 @@ def test_find_counts_every_hit_and_leads_from_one_to_the_next(long: Page, lab: S
     long.keyboard.press("/")
     long.keyboard.insert_text(NEEDLE)
     long.keyboard.press("Enter")
-    assert until(long, "() => /[\\d,]{5,}/.test(document.querySelector('.find-said')?.textContent ?? '')")
+    assert until(long, "() => /\\d[\\d,]{2,}/.test(document.querySelector('.find-said')?.textContent ?? '')")
     is_all = (
         "() => !/[…+]/.test(document.querySelector('.find-said').textContent)"  # an answer may come in parts
     )
-    assert until(long, is_all, patience_ms=20_000)
+    assert until(long, is_all)
     said = long.locator(".find-said").inner_text()
     total = max(int(one.replace(",", "")) for one in re.findall(r"\d[\d,]*", said))
     lines = lab.made["long"].path.read_bytes().splitlines()
     truth = sum(1 for one in lines if NEEDLE.encode() in one)
-    assert total >= 3_000
+    assert total >= N_LONG * 0.06
     assert total >= truth * 0.9
     first = long.evaluate("() => scrollY")
     long.keyboard.press("Escape")
     long.keyboard.press("n")
-    long.wait_for_timeout(400)
+    settle(long)
     long.keyboard.press("n")
     assert until(long, "(y) => scrollY !== y", first)
 
 
 def test_lines_that_come_in_do_not_move_the_page_under_a_reader(long: Page, lab: Shown) -> None:
-    jump(long, 25_000)
-    long.wait_for_timeout(600)
+    jump(long, MIDDLE)
+    settle(long)
     before = long.evaluate(TOP_ROW)
     made = lab.made["long"]
     for n in range(5):
         with made.path.open("ab") as stream:
             stream.write(line(made.id, f"while somebody reads {n}"))
-    assert until(long, "() => !document.getElementById('new-rows').hidden", patience_ms=15_000)
+    assert until(long, "() => !document.getElementById('new-rows').hidden")
     assert "new" in long.locator("#new-rows").inner_text()
     assert long.evaluate(TOP_ROW) == before
     long.locator("#new-rows").click()
@@ -100,11 +114,11 @@ def test_lines_that_come_in_do_not_move_the_page_under_a_reader(long: Page, lab:
 
 
 def test_raw_of_any_line_is_the_line(long: Page, lab: Shown) -> None:
-    jump(long, 12_345)
+    jump(long, MIDDLE + 345)
     long.keyboard.press("r")
     dialog = long.locator("#raw-dialog")
     dialog.wait_for(state="visible")
-    record = json.loads(lab.made["long"].path.read_bytes().splitlines()[12_344])
+    record = json.loads(lab.made["long"].path.read_bytes().splitlines()[MIDDLE + 344])
     assert record.get("uuid", record["type"]) in dialog.inner_text()
     long.keyboard.press("Escape")
     assert not dialog.is_visible()
@@ -117,7 +131,7 @@ def test_rows_of_a_subagent_that_is_shown_in_its_place_are_passed_by(open_page: 
         if some.count():
             break
         page.mouse.wheel(0, 1_500)
-        page.wait_for_timeout(200)
+        settle(page)
     id = some.get_attribute("data-call")
     page.evaluate("(id) => { location.hash = `#c${id}`; }", id)  # which unfolds it
     call = page.locator(f'.win > [data-call="{id}"]')
@@ -144,7 +158,7 @@ PROMPT_HERE = "(before) => { const row = document.activeElement; return row?.mat
 )
 def test_what_is_far_away_is_reached_without_walking_there(long: Page, key: str, is_there: str) -> None:
     """Every window on the way was fetched and shown: 17 seconds from one error to the next."""
-    jump(long, 25_000)
+    jump(long, MIDDLE)
     asked: list[str] = []
     long.on("request", lambda one: asked.append(one.url))
     for n in range(60):
@@ -160,7 +174,7 @@ def test_what_is_far_away_is_reached_without_walking_there(long: Page, key: str,
 
 def test_while_the_index_does_not_know_a_session_its_rows_are_looked_through(long: Page) -> None:
     long.route("**/next?*", lambda route: route.fulfill(json={"seq": None, "is_sure": False}))
-    jump(long, 25_000)
+    jump(long, MIDDLE)
     for key, is_there in (*[("e", ERROR_HERE)] * 6, *[("K", PROMPT_HERE)] * 6):
         before = long.evaluate("() => document.activeElement?.id")
         long.keyboard.press(key)
