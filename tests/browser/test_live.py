@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page, Route
 
 from bench.serve_browser import appends
-from tests.browser.browsing import settle, until
+from tests.browser.browsing import browsing, settle, until
 from tests.browser.conftest import Shown
 from tests.browser.homes import LIVING
 
@@ -276,3 +276,43 @@ def test_who_goes_to_the_end_follows_it_also_while_lines_come_in(open_page: Any,
     lab.live.reply("for nobody who reads above", session=id, stop=None)
     assert until(page, "() => !document.getElementById('new-rows').hidden")
     assert not page.evaluate(IS_AT_END)
+
+
+FOOT = "(words) => document.getElementById('foot').textContent.includes(words)"
+# An event stream that a test opens and breaks by hand.
+STREAM = """
+delete globalThis.SharedWorker;
+globalThis.EventSource = class extends EventTarget {
+  static CLOSED = 2;
+  readyState = 1;
+  constructor() {
+    super();
+    globalThis.stream = this;
+  }
+  close() {}
+};
+"""
+HELLO = "() => stream.dispatchEvent(new MessageEvent('hello', { data: '{}' }))"
+BREAK = "() => stream.dispatchEvent(new Event('error'))"
+
+
+def test_a_late_answer_does_not_replace_the_words_that_the_server_is_gone(
+    browser: Browser, lab: Shown
+) -> None:
+    with browsing(browser, lab.served.base, lab.state) as (page, troubles):
+        page.context.add_init_script(STREAM)
+        page.goto("/sessions")
+        held: list[Route] = []
+        page.route("**/_/foot", lambda route: held.append(route))
+        with page.expect_request("**/_/foot"):
+            page.evaluate(HELLO)
+        page.evaluate(BREAK)
+        assert until(page, FOOT, "`tracklog serve` starts it again")
+        with page.expect_response("**/_/foot"):
+            held[0].fulfill(body='<footer id="foot" data-waiting="0">indexed, up to date</footer>')
+        troubles.settle(page)
+        assert page.evaluate(FOOT, "`tracklog serve` starts it again")
+        page.unroute("**/_/foot")
+        page.evaluate(HELLO)
+        assert until(page, f"() => ({FOOT})('indexed') && !({FOOT})('tracklog serve')")
+        assert troubles.left() == []

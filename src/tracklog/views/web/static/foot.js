@@ -16,7 +16,7 @@ async function renew() {
   await new Promise((go) => setTimeout(go, PAUSE_MS));
   isAsked = false;
   const html = await asked().catch(() => null); // the dot in the bar says that nobody answers
-  if (html) put(html);
+  if (html && !silence) put(html); // a late answer of a server that is gone must not replace the warning
 }
 
 async function asked() {
