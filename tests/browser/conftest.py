@@ -25,6 +25,7 @@ from tests.pipeline.live_home import LiveHome
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for groups, also if only this folder is asked for
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Two groups for two workers: each shares a browser, and one of them the lab's server."""
     for item in items:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page
 
 from bench.made.long_session import write_claude
 from bench.made.words import Words
 from tests.browser.browsing import browsing, until
 from tests.browser.homes import LIVING, LONG_NAMED, living
-from tests.browser.serving import Homes, free_port, serving
+from tests.browser.serving import Homes, Served, free_port, serving
+from tests.fork_server import run
 
 DOT = "(state) => document.getElementById('live-dot').dataset.state === state"
 FOOT = "(words) => document.getElementById('foot').textContent.includes(words)"
@@ -20,36 +21,48 @@ BOARD = "(words) => document.getElementById('board').textContent.includes(words)
 GONE = ("ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_CONNECTION_RESET", "status of 401")
 
 
-@pytest.mark.parametrize("has_workers", [True, False], ids=["one stream for all", "a stream for each"])
 def test_tabs_say_that_the_server_is_gone_and_go_on_when_it_is_back_and_its_link_was_opened(
-    browser: Browser, tmp_path: Path, has_workers: bool
+    browser: Browser, tmp_path: Path
 ) -> None:
+    """Two tabs that share one stream, and two that have one each, in a browser without shared workers."""
     homes, port = Homes(tmp_path), free_port()
-    words = ("--port", str(port))
-    with living(homes) as live, browsing(browser, f"http://127.0.0.1:{port}", None) as (page, troubles):
-        troubles.expected = GONE
-        if not has_workers:
-            page.context.add_init_script("delete globalThis.SharedWorker")
-        other = page.context.new_page()
+    base, words = f"http://127.0.0.1:{port}", ("--port", str(port))
+    with (
+        living(homes) as live,
+        browsing(browser, base, None) as (shared, troubles),
+        browsing(browser, base, None) as (alone, more_troubles),
+    ):
+        troubles.expected = more_troubles.expected = GONE
+        alone.context.add_init_script("delete globalThis.SharedWorker")
+        boards = [shared, alone]
+        lists = [page.context.new_page() for page in boards]
         with serving(homes, *words) as served:
-            page.goto(served.link)
-            page.wait_for_selector("nav")  # the link leads on to the board
-            other.goto("/calls")
-            assert until(page, DOT, "on")
-            assert until(other, DOT, "on")
-        for one in (page, other):
-            assert until(one, DOT, "lost")
-            assert until(one, FOOT, "`tracklog serve` starts it again")
+            _sign_in(served, boards)
+            for page in lists:
+                page.goto("/calls")
+            for page in (*boards, *lists):
+                assert until(page, DOT, "on")
+        for page in (*boards, *lists):
+            assert until(page, DOT, "lost")
+            assert until(page, FOOT, "`tracklog serve` starts it again")
         live.reply("said while nobody listened", session=LIVING["idle"])
         with serving(homes, *words) as served:
-            third = page.context.new_page()
-            third.goto(served.link)
-            third.wait_for_selector("nav")
-            for one in (page, other):
-                assert until(one, DOT, "on")
-                assert until(one, FRESH)  # that it is indexed may stand among the last words, too
-            assert until(page, BOARD, "said while nobody listened")
-        assert troubles.left() == []
+            _sign_in(served, [page.context.new_page() for page in boards])
+            for page in (*boards, *lists):
+                assert until(page, DOT, "on")
+                assert until(page, FRESH)  # that it is indexed may stand among the last words, too
+            for page in boards:
+                assert until(page, BOARD, "said while nobody listened")
+        assert troubles.left() + more_troubles.left() == []
+
+
+def _sign_in(served: Served, pages: Iterable[Page]) -> None:
+    """Open a link in each page: a link works once, and a second `tracklog serve` prints another."""
+    for page in pages:
+        again = ["serve", "--no-open", "--port", str(served.port)]
+        printed = run(again, env=served.homes.environment(), cwd=served.homes.top, timeout_s=60)
+        page.goto(printed.stdout.decode().split()[0])
+        page.wait_for_selector("nav")  # the link leads on to the board
 
 
 SAID = "() => document.getElementById('rows').innerText"
