@@ -61,13 +61,15 @@ async function attempt(way, base) {
     frame: () =>
       new Promise((resolve) => {
         const frame = document.createElement("iframe");
-        frame.onload = () => {
+        const look = () => {
           try {
             resolve(frame.contentDocument?.body?.textContent ? "read" : "refused");
           } catch {
             resolve("refused");
           }
         };
+        frame.onload = look;
+        setTimeout(look, 10_000); // a frame that is kept back does not always say so
         frame.src = page;
         document.body.append(frame);
       }),
