@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -21,11 +22,13 @@ from typing import Self
 from tests.lab.clients import Unobtainable
 from tests.lab.process import ClientExit
 from tests.lab.registry import RegistryWatch
-from tests.lab.words import Act, FileSeen, Pressed, Seen, Sitting, Typed
+from tests.lab.words import Act, Answered, FileSeen, Pressed, Seen, Sitting, Typed
 
 SIZE = ("160", "50")
 GLANCE_S = 0.1
-LIMIT_S = 25.0
+LIMIT_S = 60.0
+DEAF_S = 0.8  # a prompt takes no keys in its first moments
+AGAIN_S = 5.0  # a dialog that is still there has not taken the keys
 
 
 class NotSeen(Exception):  # noqa: N818 (it says what is the case, as our errors do)
@@ -97,7 +100,9 @@ class Terminal:
                 self.press(*keys)
             case Seen(pattern):
                 self.wait_for(pattern)
-                time.sleep(0.8)  # a prompt takes no keys in its first moments
+                time.sleep(DEAF_S)
+            case Answered(pattern, keys):
+                self.answer(pattern, *keys)
             case FileSeen(name):
                 self.wait_for_file(cwd / name)
 
@@ -123,6 +128,19 @@ class Terminal:
             raise NotSeen(f"no terminal left to press {keys} in")
         time.sleep(0.2)
 
+    def answer(self, pattern: str, *keys: str) -> None:
+        """Wait for a dialog and press keys until it is gone: it ignores those of its first moments."""
+        self.wait_for(pattern)
+        time.sleep(DEAF_S)
+        until = time.monotonic() + LIMIT_S
+        while True:
+            self.press(*keys)
+            with suppress(NotSeen):
+                self.wait_for_no(pattern, timeout_s=AGAIN_S)
+                return
+            if time.monotonic() > until:
+                raise NotSeen(f"{pattern!r} does not go within {LIMIT_S:.0f} s:\n{self.screen()}")
+
     def screen(self) -> str:
         """What stands on the screen."""
         return self._tmux("capture-pane", "-p", check=False).stdout
@@ -130,6 +148,10 @@ class Terminal:
     def wait_for(self, pattern: str, timeout_s: float = LIMIT_S) -> None:
         """Until the screen shows the pattern."""
         self._wait(lambda: re.search(pattern, self.screen()) is not None, f"no {pattern!r}", timeout_s)
+
+    def wait_for_no(self, pattern: str, timeout_s: float = LIMIT_S) -> None:
+        """Until the screen does not show the pattern."""
+        self._wait(lambda: re.search(pattern, self.screen()) is None, f"still {pattern!r}", timeout_s)
 
     def wait_for_file(self, path: Path, timeout_s: float = LIMIT_S) -> None:
         """Until the file exists."""

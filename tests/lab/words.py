@@ -147,13 +147,21 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class Answered:
+    """The person waits for a dialog that shows this pattern and presses keys until it is gone."""
+
+    pattern: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class FileSeen:
     """The person waits until this file stands in the project."""
 
     name: str
 
 
-Act = Typed | Pressed | Seen | FileSeen
+Act = Typed | Pressed | Seen | Answered | FileSeen
 
 
 @dataclass(frozen=True)

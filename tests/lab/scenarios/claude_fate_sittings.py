@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from tests.lab.scenarios.claude_agents import agent
 from tests.lab.scenarios.claude_fates import PERMISSION_HOOK
-from tests.lab.scenarios.claude_sittings import READY
+from tests.lab.scenarios.claude_sittings import READY, STOPPED
 from tests.lab.scenarios.claude_tools import ALL_TOOLS, HELLO
-from tests.lab.words import FileSeen, Pressed, Say, Scenario, Seen, Sitting, Typed, call, reply
-
-STOPPED = Seen("[Ii]nterrupted|What should Claude do|User rejected")
+from tests.lab.words import Answered, FileSeen, Pressed, Say, Scenario, Seen, Sitting, Typed, call, reply
 
 ESCAPED = Scenario(
     name="sitting_escape",
@@ -50,12 +48,10 @@ REFUSED_TWICE = Scenario(
             (
                 READY,
                 Typed("[two] please do two things"),
-                Seen("Do you want to"),
-                Pressed(("Escape",)),
+                Answered("Do you want to", ("Escape",)),
                 STOPPED,
                 Typed("[no] please write a file"),
-                Seen("Do you want to"),
-                Pressed(("3",)),
+                Answered("Do you want to", ("3",)),
                 STOPPED,
                 Typed("[last] please finish"),
                 Seen("Finished"),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from tests.lab.scenarios.claude_permissions import QUESTION
 from tests.lab.scenarios.claude_tools import ALL_TOOLS, HELLO
-from tests.lab.words import FileSeen, Pressed, Say, Scenario, Seen, Sitting, Typed, call, reply
+from tests.lab.words import Answered, FileSeen, Pressed, Say, Scenario, Seen, Sitting, Typed, call, reply
 
 READY = Seen(r"\? for shortcuts|bypass permissions on|plan mode on")
+STOPPED = Seen(
+    "[Ii]nterrupted|What should Claude do|[Rr]ejected|[Dd]eclined"
+)  # by a person, in each release's words
+CHOICE = r"1\. Red"  # only the open dialog shows it; the question itself stays on the screen
 
 ASKED = Scenario(
     name="sitting_permissions",
@@ -18,13 +22,11 @@ ASKED = Scenario(
             (
                 READY,
                 Typed("please touch a file"),
-                Seen("Do you want to"),
-                Pressed(("Enter",)),
+                Answered("Do you want to", ("Enter",)),
                 Seen("Touched it"),
                 Typed("please write a file"),
-                Seen("Do you want to"),
-                Pressed(("Escape",)),
-                Seen("[Ii]nterrupted|What should Claude do|User rejected"),
+                Answered("Do you want to", ("Escape",)),
+                STOPPED,
                 Typed("please go on"),
                 Seen("Went on"),
                 Typed("/exit"),
@@ -56,7 +58,7 @@ BUSY = Scenario(
                 Typed("[long] please work long"),
                 FileSeen("again"),
                 Pressed(("Escape",)),
-                Seen("[Ii]nterrupted|What should Claude do"),
+                STOPPED,
                 Typed("!echo from the shell"),
                 Seen("from the shell\\n"),
                 Typed("[last] please finish"),
@@ -90,13 +92,11 @@ QUESTIONED = Scenario(
             (
                 READY,
                 Typed("please ask me"),
-                Seen("Which colour"),
-                Pressed(("Enter",)),
+                Answered(CHOICE, ("Enter",)),
                 Seen("Red it is"),
                 Typed("please ask me again"),
-                Seen("Which colour"),
-                Pressed(("Escape",)),
-                Seen("[Ii]nterrupted|What should Claude do|declined"),
+                Answered(CHOICE, ("Escape",)),
+                STOPPED,
                 Typed("/exit"),
             )
         ),
@@ -164,8 +164,7 @@ COMMANDED = Scenario(
                 Seen("the great work"),
                 Typed("[plan] please make a plan"),
                 Seen("plan on|plan mode"),
-                Seen(r"Would you like to proceed|Exit plan mode\?"),
-                Pressed(("Enter",)),
+                Answered(r"Would you like to proceed|Exit plan mode\?", ("Enter",)),
                 Seen("Planned"),
                 Typed("/compact"),
                 Seen("Compacted|compacted|Conversation"),

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from tests.lab.scenarios.codex_tools import HELLO
-from tests.lab.words import Call, FileSeen, Pressed, Say, Scenario, Seen, Sitting, Typed, call, reply
+from tests.lab.words import (
+    Answered,
+    Call,
+    FileSeen,
+    Pressed,
+    Say,
+    Scenario,
+    Seen,
+    Sitting,
+    Typed,
+    call,
+    reply,
+)
 
 COLOURS = [{"label": "Red", "description": "Warm"}, {"label": "Blue", "description": "Cold"}]
 TRUSTED = '[projects."{{cwd}}"]\ntrust_level = "trusted"\n'
@@ -20,12 +32,10 @@ ASKED = Scenario(
             (
                 READY,
                 Typed("[first] please touch a file"),
-                Seen("Would you like to"),
-                Pressed(("Enter",)),
+                Answered("Would you like to", ("Enter",)),
                 Seen("Touched it"),
                 Typed("[second] please touch another"),
-                Seen("Would you like to"),
-                Pressed(("Escape",)),
+                Answered("Would you like to", ("Escape",)),
                 Seen("interrupted|Interrupted|tell the model"),
                 Typed("[third] please go on"),
                 Seen("Went on"),
