@@ -1,4 +1,4 @@
-"""Plays scenarios with real clients for the tests that ask for them: each once, three at a time.
+"""Play scenarios with real clients for the tests that ask for them: each once, ahead of the tests.
 
 A test that takes `lab_run` is run for every release and scenario (or those its `lab_of` marker names). By default
 the releases are the current ones, without the sittings in a terminal; `TRACKLOG_LAB_VERSIONS=all` adds those and
@@ -7,12 +7,15 @@ the older releases. A client that cannot be installed skips its tests with the r
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pickle
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -78,34 +81,56 @@ def _marks(casting: Casting) -> list[pytest.MarkDecorator]:
 
 
 class Stage:
-    """Plays ahead of the tests: all that the collected tests will ask for, in their order."""
+    """Play each scenario once for all test processes, ahead of the tests and in their order.
 
-    def __init__(self, root: Path, wanted: list[Casting]) -> None:
+    All workers of xdist share the folder. NAME.pickle is the result of a play; the process that holds NAME.lock plays.
+    """
+
+    def __init__(self, root: Path, wanted: list[Casting], *, at_once: int) -> None:
+        root.mkdir(parents=True, exist_ok=True)
         self._root = root
-        self._pool = ThreadPoolExecutor(AT_ONCE)
-        self._plays: dict[str, Future[LabRun]] = {}
-        for casting in wanted:
-            self._play(casting)
+        self._pool = ThreadPoolExecutor(at_once)
+        for casting in {one.name: one for one in wanted}.values():
+            self._pool.submit(self._play_ahead, casting)
 
     def run(self, casting: Casting) -> LabRun:
         """The played scenario, once it is over."""
-        return self._play(casting).result()
+        with self._lock(casting) as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return self._played(casting)
 
     def close(self) -> None:
         """Starts nothing more."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _play(self, casting: Casting) -> Future[LabRun]:
-        if casting.name not in self._plays:
-            self._plays[casting.name] = self._pool.submit(casting.play, self._root)
-        return self._plays[casting.name]
+    def _play_ahead(self, casting: Casting) -> None:
+        with self._lock(casting) as lock, suppress(BlockingIOError):  # another one plays it
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._played(casting)
+
+    def _played(self, casting: Casting) -> LabRun:
+        kept = self._root / f"{casting.name}.pickle"
+        if not kept.exists():
+            played = pickle.dumps(casting.play(self._root))
+            aside = kept.with_suffix(".part")
+            aside.write_bytes(played)
+            aside.rename(kept)
+        run: LabRun = pickle.loads(kept.read_bytes())
+        return run
+
+    def _lock(self, casting: Casting) -> IO[bytes]:
+        return open(self._root / f"{casting.name}.lock", "ab")
 
 
 @pytest.fixture(scope="session")
 def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """The stage of this session. A worker of xdist does not know which tests it will get, so it plays on demand."""
-    ahead = [] if "PYTEST_XDIST_WORKER" in os.environ else _collected(request.session.items)
-    stage = Stage(tmp_path_factory.mktemp("lab"), ahead)
+    """The stage of this session, which the tests of other folders and the other workers of xdist share."""
+    base, is_worker = tmp_path_factory.getbasetemp(), "PYTEST_XDIST_WORKER" in os.environ
+    stage = Stage(
+        (base.parent if is_worker else base) / "lab",
+        _collected(request.session.items),
+        at_once=1 if is_worker else AT_ONCE,
+    )
     yield stage
     stage.close()
 
