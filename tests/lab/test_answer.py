@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests import fork_server
 from tests.lab.anthropic_api import AnthropicApi
 from tests.lab.clients import CURRENT, PLAYS_ALL, PROJECT, installed_or_skip
 from tests.lab.homes import Home, claude_environment, make_home, write_claude_files
@@ -23,6 +24,7 @@ from tests.lab.script import Script
 from tests.lab.words import Json, Reply, Say, Scenario, Step, call, reply
 
 PATIENCE_S = 60.0
+GLANCE_S = 0.1
 TOUCH = call("Bash", command="touch made.txt", description="Make a file")
 SILENT_RELEASE = "2.1.197"  # runs no PermissionRequest hook without a terminal
 
@@ -46,7 +48,7 @@ class Asked:
             "--json",
         ]
         self.process = subprocess.Popen(
-            self._words("run", "please touch", *given),
+            [sys.executable, "-m", "tracklog", "run", "please touch", *given],
             cwd=home.cwd,
             env=self._env,
             stdin=subprocess.DEVNULL,
@@ -57,12 +59,8 @@ class Asked:
 
     def tracklog(self, *arguments: str) -> Any:
         """The document that another tracklog prints now."""
-        done = subprocess.run(
-            self._words(*arguments, "--json"),
-            env=self._env,
-            cwd=self.home.root,
-            capture_output=True,
-            timeout=PATIENCE_S,
+        done = fork_server.run(
+            [*arguments, "--json"], env=self._env, cwd=self.home.root, timeout_s=PATIENCE_S
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -74,6 +72,7 @@ class Asked:
             if asks := self.tracklog("answer")["asks"]:
                 found: Json = asks[0]
                 return found
+            time.sleep(GLANCE_S)
         raise AssertionError(f"nobody asked: {self.process.communicate()}")
 
     def result(self) -> Json:
@@ -91,9 +90,6 @@ class Asked:
     def left(self) -> list[Path]:
         """What is left in the private folders of runs."""
         return list((self.home.root / "ours/runs/now").rglob("*"))
-
-    def _words(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "tracklog", *arguments]
 
 
 def story(*first: Reply, **threads: list[Reply]) -> Scenario:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -26,6 +25,7 @@ from tests.lab.api_truth import (
     sums_of,
     unfinished,
 )
+from tests.lab.asking import ask
 from tests.lab.client_totals import (
     COUNTS_ON_SINCE,
     all_spoke,
@@ -38,7 +38,6 @@ from tests.lab.client_totals import (
 from tests.lab.clients import Version
 from tests.lab.loopback import Exchange
 from tests.lab.run import LabRun
-from tests.lab.test_verdicts import tracklog
 from tests.lab.words import Json
 
 pytestmark = pytest.mark.lab
@@ -60,10 +59,9 @@ USD_PER_MILLION = {  # input, output, a write to the cache, a read of it: as the
 }
 
 
-@functools.cache
 def usage(group: str, root: Path, *options: str) -> Json:
-    """What `tracklog usage` says; each question is asked once."""
-    return tracklog("usage", group, *options, root=root, home=root.parent / "asked")
+    """What `tracklog usage` says."""
+    return ask(root, "usage", group, *options)
 
 
 def told(row: Json) -> Spent:

@@ -6,16 +6,15 @@ import dataclasses
 import json
 import os
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.lab.clients import CURRENT, PROJECT, installed_or_skip, releases
+from tests.lab.clients import CURRENT, installed_or_skip, releases
 from tests.lab.run import LabRun, play
 from tests.lab.words import Say, Scenario, Step, reply
+from tests.views.cli import command
 
 DAY_S = 86_400
 BEGINNING = Scenario(
@@ -39,23 +38,16 @@ def begun(request: pytest.FixtureRequest, tmp_path: Path) -> LabRun:
 
 
 def tracklog(run: LabRun, *arguments: str) -> str:
+    """What a command prints in the home of a play."""
     root = run.home.root
-    known = {"PATH": os.defpath, "HOME": str(root), "PYTHONPATH": str(PROJECT / "src"), "LANG": "C.UTF-8"}
-    ours = {
+    places = {
         "TRACKLOG_HOME": str(root / "ours"),
         "CLAUDE_CONFIG_DIR": str(run.home.claude),
         "CODEX_HOME": str(run.home.codex),
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "tracklog", *arguments],
-        env=known | ours,
-        cwd=root,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    done = command.tracklog(*arguments, home=root, env=places)
+    assert done.code == 0, done.err
+    return done.out
 
 
 def delete_logs(run: LabRun) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -16,7 +13,7 @@ from typing import get_args
 
 import pytest
 
-from tests.lab.clients import PROJECT
+from tests.lab.asking import ask
 from tests.lab.run import LabRun
 from tests.lab.scenarios import CLAUDE, CODEX
 from tests.lab.verdict_table import FATES, Fate, fates_of, scenarios_of
@@ -32,21 +29,6 @@ SEEN_ELSEWHERE = {"running"}  # a log at rest cannot show it: the client looks a
 SELF_SEEN = ("asked_within",)
 ASKED_BY_THE_PERSON = "review"  # Codex works it out in a subagent that no call asked for
 DELEGATING = (*(s.name for s in (*CLAUDE, *CODEX) if DELEGATION.search(repr(s.threads))), "review")
-
-
-def tracklog(*arguments: str, root: Path, home: Path) -> Json:
-    """What a command prints as JSON, run as anybody would, in homes of its own."""
-    environment = {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": str(home),
-        "TRACKLOG_HOME": str(home / "tracklog"),
-        "PYTHONPATH": str(PROJECT / "src"),
-    }
-    command = [sys.executable, "-m", "tracklog", *arguments, "--json", "--root", str(root)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (0, "")
-    document: Json = json.loads(done.stdout)
-    return document
 
 
 def an_hour_later(run: LabRun, place: Path) -> Path:
@@ -125,7 +107,7 @@ def _every_fate_is_told(run: LabRun, place: Path) -> None:
     fates = fates_of(run.agent, run.version, run.scenario.name, logs)
     if not fates:
         pytest.skip(f"the table has no row for {run.scenario.name} on {run.agent} {run.version}")
-    calls = tracklog("calls", root=an_hour_later(run, place), home=place)["calls"]
+    calls = ask(an_hour_later(run, place), "calls")["calls"]
     told = [what_is_told(fate, the_call(fate, calls)) for fate in fates]
     assert told == [what_was_staged(fate) for fate in fates]
 
@@ -157,19 +139,19 @@ def test_a_call_in_the_background_that_asks_about_itself_is_still_running_there(
     ]
 
 
-def test_each_tool_use_in_the_logs_is_one_call(lab_run: LabRun, tmp_path: Path) -> None:
-    told = [c["id"] for c in tracklog("calls", root=lab_run.config_dir, home=tmp_path)["calls"]]
+def test_each_tool_use_in_the_logs_is_one_call(lab_run: LabRun) -> None:
+    told = [c["id"] for c in ask(lab_run.config_dir, "calls")["calls"]]
     wished = {i for line in lab_run.lines() for i in _wishes(line)}
     assert {i: n for i, n in Counter(told).items() if n > 1} == {}
     assert wished - set(told) == set()
 
 
 @pytest.mark.lab_of(scenarios=("agents", "fork", "kill", "nested_agents", "resume"))
-def test_the_calls_of_all_sessions_are_those_of_each(lab_run: LabRun, tmp_path: Path) -> None:
+def test_the_calls_of_all_sessions_are_those_of_each(lab_run: LabRun) -> None:
     root = lab_run.config_dir
-    told = tracklog("calls", root=root, home=tmp_path)["calls"]
-    sessions = [s["id"] for s in tracklog("sessions", root=root, home=tmp_path)["sessions"]]
-    apart = [c for s in sessions for c in tracklog("calls", s, root=root, home=tmp_path)["calls"]]
+    told = ask(root, "calls")["calls"]
+    sessions = [s["id"] for s in ask(root, "sessions")["sessions"]]
+    apart = [c for s in sessions for c in ask(root, "calls", s)["calls"]]
     assert sorted(apart, key=_by_id) == sorted(told, key=_by_id)
 
 
@@ -188,10 +170,10 @@ def _wishes(line: Json) -> Iterator[str]:
 
 
 @pytest.mark.lab_of(scenarios=DELEGATING)
-def test_every_subagent_is_joined_to_the_call_that_asked_for_it(lab_run: LabRun, tmp_path: Path) -> None:
+def test_every_subagent_is_joined_to_the_call_that_asked_for_it(lab_run: LabRun) -> None:
     root = lab_run.config_dir
-    calls = tracklog("calls", root=root, home=tmp_path)["calls"]
-    trees = [tracklog("agents", s, root=root, home=tmp_path) for s in sorted({c["session"] for c in calls})]
+    calls = ask(root, "calls")["calls"]
+    trees = [ask(root, "agents", s) for s in sorted({c["session"] for c in calls})]
     agents = [t for tree in trees for t in _all_threads(tree["threads"]) if t["id"] != "main"]
     asked = [t for t in agents if not t["warmup"]]
     known = {c["id"] for c in calls}
