@@ -11,12 +11,16 @@ Rules of this room
 from __future__ import annotations
 
 import argparse
+import atexit
 import fcntl
+import functools
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +31,8 @@ PACKAGE = "claude-agent-sdk"
 VERSION = pinned("pypi", PACKAGE)
 PROJECT = Path(__file__).resolve().parents[2]
 INSTALL_S = 600
-ASK_S = 120
+ASK_S = 120.0
+END_S = 60
 
 
 class Unobtainable(Exception):  # noqa: N818 (it says what is the case, as our errors do)
@@ -91,14 +96,36 @@ def _turn(lock: Path) -> Iterator[None]:
 
 def messages_of(home: Path, session_ids: list[str]) -> dict[str, list[str]]:
     """What `get_session_messages` returns for sessions of a Claude home: the uuids, in its order."""
-    command = [sys.executable, "-I", str(Path(__file__).with_name("ask.py")), str(installed())]
-    environment = {"PATH": os.defpath, "HOME": str(home), "CLAUDE_CONFIG_DIR": str(home)}
-    asked = json.dumps(session_ids)
-    done = subprocess.run(
-        command, input=asked, capture_output=True, text=True, env=environment, timeout=ASK_S, check=True
-    )
-    answer: dict[str, list[str]] = json.loads(done.stdout)
+    sdk = _started()
+    assert sdk.stdin is not None
+    assert sdk.stdout is not None
+    limit = threading.Timer(ASK_S, sdk.kill)
+    limit.start()
+    sdk.stdin.write(json.dumps([str(home), session_ids]) + "\n")
+    sdk.stdin.flush()
+    line = sdk.stdout.readline()
+    limit.cancel()
+    assert line, f"ask.py ended, or took longer than {ASK_S:g} s"
+    answer: dict[str, list[str]] = json.loads(line)
     return answer
+
+
+@functools.cache
+def _started() -> subprocess.Popen[str]:
+    """Start `ask.py` once for all questions of this process: importing the SDK takes a second."""
+    command = [sys.executable, "-I", str(Path(__file__).with_name("ask.py")), str(installed())]
+    nowhere = tempfile.TemporaryDirectory(prefix="sdk-home-")
+    environment = {"PATH": os.defpath, "HOME": nowhere.name}
+    sdk = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+    def end() -> None:
+        assert sdk.stdin is not None
+        sdk.stdin.close()
+        sdk.wait(END_S)
+        nowhere.cleanup()
+
+    atexit.register(end)
+    return sdk
 
 
 def main() -> int:
