@@ -43,10 +43,10 @@ from tests.views.cli.command import SOURCE, tracklog
 from tracklog.run import Child, Wish, start
 
 GONE_S = (
-    20.0  # within this all of a run is gone, whoever died: twice five seconds of grace, and a busy machine
+    60.0  # within this all of a run is gone, whoever died: twice five seconds of grace, and a busy machine
 )
-LEAVE_S = 2.0  # so long a process may take to end whom nobody needs any more
-LOOK_S = 0.02
+LEAVE_S = 30.0  # so long a process that nobody needs any more may take to end
+LOOK_S = 0.05
 MICRO_USD_PER_TOKEN = {  # input, output, cache read, cache write for 5 minutes, for an hour
     CLAUDE_MODEL: (3.0, 15.0, 0.30, 3.75, 6.0),
     CODEX_MODEL: (1.25, 10.0, 0.125, 0.0, 0.0),
@@ -146,9 +146,13 @@ class Place:
         return [json.loads(line) for line in (self.ours / "runs" / "runs.jsonl").read_bytes().splitlines()]
 
     def at_work(self) -> None:
-        """Waits until the long command runs, and the call of it stands in the log."""
-        wait_until((self.home.cwd / "started").exists, "the command was not started", within_s=60)
-        wait_until(lambda: any(b"setsid" in log.read_bytes() for log in self.logs()), "the call is in no log")
+        """Wait until the long command runs and the log has its call."""
+        wait_until(self.is_at_work, "the command was not started, or its call is in no log", within_s=60)
+
+    def is_at_work(self) -> bool:
+        """Whether the long command runs, or did, and the log has its call."""
+        is_started = (self.home.cwd / "started").exists()
+        return is_started and any(b"setsid" in log.read_bytes() for log in self.logs())
 
     def logs(self) -> list[Path]:
         """All logs that the client has written."""

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.lab
 BOTH = pytest.mark.parametrize("told", [LONG, CODEX_LONG], ids=lambda one: one.name)
 AT_ONCE = ("--permission-mode", "bypassPermissions", "--json")
 WAIT_S = 60.0
+LIMITS_S = (4, 12, 40)
 
 
 @dataclass(frozen=True)
@@ -74,21 +75,27 @@ def keeper_of(child: Child) -> psutil.Process:
     return keeper
 
 
+def ended_by_a_limit(told: Story, root: Path, *, option: str, says: str) -> None:
+    """Play with longer and longer limits, until one strikes while the client is at work: its start may take long."""
+    for limit_s in LIMITS_S:
+        with place_for(told, root / f"{limit_s}") as place:
+            end = end_of(place.command(*told_to(told), option, f"{limit_s}s"))
+            assert (end.code, end.document["ended_by"]) == (124, "timeout")
+            assert end.err == f"tracklog: timeout: {says.format(limit_s)}\n"
+            assert (place.processes(), place.leftovers()) == ([], [])
+            if place.is_at_work():
+                accounted(place, end.document)
+                return
+    raise AssertionError(f"not at work after {LIMITS_S[-1]} s")
+
+
 @BOTH
 def test_at_its_time_limit_it_is_ended(told: Story, tmp_path: Path) -> None:
-    with place_for(told, tmp_path) as place:
-        end = end_of(place.command(*told_to(told), "--timeout", "6s"))
-        assert (end.code, end.document["ended_by"]) == (124, "timeout")
-        assert end.err == "tracklog: timeout: not done after 6 s\n"
-        accounted(place, end.document)
+    ended_by_a_limit(told, tmp_path, option="--timeout", says="not done after {} s")
 
 
 def test_without_a_sign_of_life_it_is_ended(tmp_path: Path) -> None:
-    with place_for(LONG, tmp_path) as place:
-        end = end_of(place.command(*told_to(LONG), "--idle-timeout", "5s"))
-        assert (end.code, end.document["ended_by"]) == (124, "timeout")
-        assert end.err == "tracklog: timeout: no sign of life for 5 s\n"
-        accounted(place, end.document)
+    ended_by_a_limit(LONG, tmp_path, option="--idle-timeout", says="no sign of life for {} s")
 
 
 def test_when_it_costs_too_much_it_is_ended_and_what_subagents_spend_counts(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Many children of real clients: some are killed at random, lists are interrupted, final texts are waited for.
 
-`TRACKLOG_LAB_VERSIONS=all` plays the long way: 200 children and 50 last words in place of 24 and 10.
+`TRACKLOG_LAB_VERSIONS=all` plays the long way: 200 children in place of 10, 50 last words and 12 lines in place of 10 and 6.
 """
 
 from __future__ import annotations
@@ -28,18 +28,20 @@ from tests.lab.words import Json, Say, call, reply
 from tracklog.run import Result
 
 pytestmark = pytest.mark.lab
-CHILDREN = int(os.environ.get("TRACKLOG_LAB_CHILDREN", "200" if PLAYS_ALL else "24"))
+CHILDREN = int(os.environ.get("TRACKLOG_LAB_CHILDREN", "200" if PLAYS_ALL else "10"))
 AT_ONCE = 8
 LAST_WORDS = 50 if PLAYS_ALL else 10
-LINES = 12 if PLAYS_ALL else 8
+LINES = 12 if PLAYS_ALL else 6
+AT_ONCE_IN_A_LIST = 4
+HELD = "until test -e let_go; do sleep 0.1; done"
 ENDINGS = {"none": {"completed"}, "client": {"completed", "killed"}, "keeper": {"completed", "crashed"}}
 
 
-def answers(n: int, *, work: str = "sleep 0.3") -> Story:
-    """A story for each of so many children, each known by its number."""
+def answers(*works: str) -> Story:
+    """A story for one child per command, each child known by its number."""
     told = {
         f"c{i}": [reply(call("Bash", command=work, description="Work")), reply(Say(f"Answer {i}."))]
-        for i in range(n)
+        for i, work in enumerate(works)
     }
     return story("many", told)
 
@@ -90,7 +92,7 @@ def test_many_children_at_once_with_random_kills_give_one_result_each_and_leave_
     tmp_path: Path,
 ) -> None:
     staged = fates(CHILDREN, seed=7)
-    with place_for(answers(CHILDREN), tmp_path) as place:
+    with place_for(answers(*["sleep 0.3"] * CHILDREN), tmp_path) as place:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(lambda fate: live(place, fate), staged))
         assert (place.processes(), place.leftovers()) == ([], [])
@@ -170,10 +172,11 @@ def stop_to_text(place: Place, n: int) -> tuple[float, float]:
     return there_ms - stops[-1], grown.sizes[-1][0] - stops[-1]
 
 
+@pytest.mark.soak
 def test_the_final_text_is_whole_each_time_and_its_delay_is_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with place_for(answers(LAST_WORDS, work="true"), tmp_path) as place:
+    with place_for(answers(*["true"] * LAST_WORDS), tmp_path) as place:
         delays = [stop_to_text(place, n) for n in range(LAST_WORDS)]
     texts, lasts = (sorted(column) for column in zip(*delays, strict=True))
     with capsys.disabled():
@@ -191,7 +194,8 @@ def _spread(values: list[float]) -> str:
 def test_a_list_that_was_cut_off_goes_on_where_it_was_and_every_line_is_answered_once(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    with place_for(answers(LINES, work="sleep 0.5"), tmp_path) as place:
+    quick = ["true"] * AT_ONCE_IN_A_LIST
+    with place_for(answers(*quick, *[HELD] * (LINES - len(quick))), tmp_path) as place:
         list_file = place.home.root / "list.jsonl"
         lines = ({"id": f"line {n}", "prompt": f"[c{n}] please work"} for n in range(LINES))
         list_file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
@@ -203,7 +207,8 @@ def test_a_list_that_was_cut_off_goes_on_where_it_was_and_every_line_is_answered
         assert first.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL), err.decode()
         place.becomes_clean()
         before = rows_of(results)
-        assert len(before) < LINES
+        assert 2 <= len(before) <= AT_ONCE_IN_A_LIST
+        (place.home.cwd / "let_go").touch()
         second = many(place, list_file)
         out, err = second.communicate(timeout=120)
         assert second.returncode == 0, err.decode()
@@ -229,8 +234,9 @@ def told_by(place: Place, rows: list[Json]) -> dict[str, str]:
 
 
 def many(place: Place, list_file: Path) -> subprocess.Popen[bytes]:
-    """Does the list, four lines at a time."""
-    return place.command("run", "--many", list_file, "--jobs", "4", "--permission-mode", "bypassPermissions")
+    """Does the list, some lines at a time."""
+    jobs = ("--jobs", str(AT_ONCE_IN_A_LIST))
+    return place.command("run", "--many", list_file, *jobs, "--permission-mode", "bypassPermissions")
 
 
 def rows_of(results: Path) -> list[Json]:
