@@ -30,6 +30,7 @@ from tests.lab.homes import (
     Home,
     claude_environment,
     codex_environment,
+    logs_below,
     make_home,
     write_claude_files,
     write_codex_files,
@@ -44,6 +45,7 @@ from tests.lab.words import Json, Scenario
 
 Shown = Literal["idle", "working", "waiting", "nothing"]
 GLANCE_S = 0.03
+ANSWER_S = 20.0
 KEPT_BACK_MS = 500  # on a busy machine Claude Code writes a call now and then only with its result
 _SHOWS: tuple[tuple[Shown, re.Pattern[str]], ...] = (
     ("waiting", re.compile(r"Do you want to|Would you like to|[Ee]sc to cancel|enter to submit")),
@@ -93,7 +95,7 @@ class LogEyes(threading.Thread):
 
     def run(self) -> None:
         while not self._done.wait(GLANCE_S):
-            text = b"".join(map(_bytes_of, self._home.glob(".c*/*s/**/*.jsonl")))
+            text = b"".join(map(_bytes_of, logs_below(self._home)))
             for words in self._words:
                 if words not in self.seen_ms and words.encode() in text:
                     self.seen_ms[words] = now_ms()
@@ -127,11 +129,18 @@ class _NotesTimes(ScriptedApi):
     """Notes when the model was asked."""
 
     asked_ms: list[int]
+    may_answer: Callable[[], bool] | None = None
 
     def record(self, exchange: Exchange, request: Json) -> None:
         if exchange.kind == "story":
             self.asked_ms.append(now_ms())
+            self._wait_until_it_may_answer()
         super().record(exchange, request)
+
+    def _wait_until_it_may_answer(self) -> None:
+        until = time.monotonic() + ANSWER_S
+        while self.may_answer and not self.may_answer() and time.monotonic() < until:
+            time.sleep(GLANCE_S)
 
 
 class _Anthropic(_NotesTimes, AnthropicApi):
@@ -156,14 +165,21 @@ class Workplace:
     argv: list[str]
     environment: dict[str, str]
 
+    def answer_when_told_of_work(self) -> None:
+        """Let the model answer only when the watch has said that the client works: no state is too short to be told."""
+        self.api.may_answer = lambda: [one.state for one in self.watcher.states][-1:] == ["working"]
+
     @contextmanager
-    def terminal(self, *arguments: str) -> Iterator[tuple[Terminal, Eyes]]:
-        """The client in a terminal, with somebody who looks at it."""
+    def terminal(self, *arguments: str, has_eyes: bool = True) -> Iterator[tuple[Terminal, Eyes]]:
+        """The client in a terminal, with somebody who looks at it all the time, unless that is not needed."""
         if shutil.which("tmux") is None:
             raise Unobtainable("tmux is not installed")
         argv = [*self.argv, *arguments]
         with Terminal(argv, cwd=self.home.cwd, environment=self.environment) as terminal:
             eyes = Eyes(terminal.screen)
+            if not has_eyes:
+                yield terminal, eyes
+                return
             eyes.start()
             try:
                 yield terminal, eyes
@@ -188,7 +204,7 @@ class Workplace:
             client.kill()
             client.wait()
 
-    def written_ms(self, name: str, timeout_s: float = 20.0) -> int:
+    def written_ms(self, name: str, timeout_s: float = 60.0) -> int:
         """The moment that a tool wrote into this file of the project, once it has."""
         until = time.monotonic() + timeout_s
         path = self.home.cwd / name
@@ -262,7 +278,7 @@ def _shown_at(glances: Sequence[Glance], at_ms: int) -> Shown:
     return next((glance.shows for glance in reversed(glances) if glance.at_ms <= at_ms), "nothing")
 
 
-def end_of(pids: set[int], timeout_s: float = 20.0) -> int:
+def end_of(pids: set[int], timeout_s: float = 60.0) -> int:
     """When the last of these processes had ended, whether somebody has taken leave of it or not."""
     until = time.monotonic() + timeout_s
     assert pids

@@ -8,7 +8,7 @@ from tests.lab.scenarios.codex_sittings import TRUSTED
 from tests.lab.words import Call, Say, Scenario, call, reply
 
 WORK = "date +%s%3N > started; sleep 0.8\n"
-NO_END = "date +%s%3N > started; sleep 6\n"
+NO_END = "date +%s%3N > started; sleep 30\n"
 
 
 def shell(agent: str, command: str) -> Call:

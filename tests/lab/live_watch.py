@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ from tracklog.sources.found import Root
 
 READY = "ready"
 KEPT = ("state_changed", "waiting_began", "waiting_ended")
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,13 @@ class Watcher:
 
     def wait_for(self, *states: str, timeout_s: float = LIMIT_S) -> None:
         """Until the last state that was told is one of these."""
+        self.wait_until(lambda one: one.event == "state_changed" and one.state in states, timeout_s=timeout_s)
+
+    def wait_until(self, is_it: Callable[[Told], bool], *, timeout_s: float = LIMIT_S) -> None:
+        """Until the last event of its kind that was told is one like this."""
         until = time.monotonic() + timeout_s
-        while not self.states or self.states[-1].state not in states:
-            assert time.monotonic() < until, f"never {states}: {[one.state for one in self.states]}"
+        while not any(map(is_it, {one.event: one for one in self.told}.values())):
+            assert time.monotonic() < until, f"never told: {[(one.event, one.data) for one in self.told]}"
             time.sleep(0.02)
 
     def _read(self) -> None:

@@ -13,6 +13,7 @@ from tests.lab.homes import (
     Home,
     claude_environment,
     codex_environment,
+    logs_below,
     make_home,
     write_claude_files,
     write_codex_files,
@@ -176,7 +177,7 @@ def _last_session(exits: list[ClientExit], home: Home) -> str:
     for document in reversed([d for e in exits for d in e.documents]):
         if found := document.get("session_id") or document.get("thread_id"):
             return str(found)
-    logs = sorted(home.root.glob(".c*/**/*.jsonl"), key=lambda p: p.stat().st_mtime)
+    logs = sorted(logs_below(home.root), key=lambda p: p.stat().st_mtime)
     return next((m for p in reversed(logs) for m in UUID.findall(p.name)), "")
 
 

@@ -1,11 +1,14 @@
 """What is told of running clients is what a person before their screens sees, and it is told in time.
 
 Rules of this room
-  1. Every state is told within a second of its fact. A fact is what the screen shows, what a tool wrote when it ran, when
-     the API was asked, when the process ended: nothing that tracklog reads but the process table.
-  2. A call that its client had not written yet could be told by hooks alone: without them its fact is left out, or
+  1. Every state is told before the person acts on it, and in the order of the facts: the model answers and the person
+     goes on only when the watch has told what is on the screen. This holds on a machine however busy.
+  2. Every state is told within a second of its fact. A fact is what the screen shows, what a tool wrote when it ran, when
+     the API was asked, when the process ended: nothing that tracklog reads but the process table. Time is measured only
+     where the lab has the machine for itself: `make lab`, `make soak`.
+  3. A call that its client had not written yet could be told by hooks alone: without them its fact is left out, or
      told without the call.
-  3. What is told early counts as well: a second before the fact would be as wrong as a second after it.
+  4. What is told early counts as well: a second before the fact would be as wrong as a second after it.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ from tests.lab.live_facts import (
 )
 from tests.lab.live_stories import NO_END, RESTLESS, alone, story
 from tests.lab.live_watch import Told, now_ms, watch_of
+from tests.lab.scenarios.claude_sittings import CHOICE, STOPPED
 from tests.lab.terminal import Terminal
 from tests.lab.words import Scenario
 from tests.views.cli.command import tracklog
@@ -48,10 +52,12 @@ pytestmark = pytest.mark.lab
 WORK, TOUCH = "sh work.sh", "touch made.txt"  # what the model calls for
 WITHIN_MS = 1_000
 IN_TIME_MS = 300
-# `make lab` has the machine for itself; in `make test` a browser is at work beside it.
-MOSTLY_WITHIN_MS = IN_TIME_MS if PLAYS_ALL else WITHIN_MS
+MEASURES = PLAYS_ALL or os.environ.get("TRACKLOG_TEST_SOAK") == "1"
+measured = pytest.mark.skipif(not MEASURES, reason="measures time: make lab, make soak")
+one_after_the_other = pytest.mark.xdist_group("live")
 BYPASSED = "--dangerously-bypass-hook-trust"  # stands for a person who has reviewed the hooks
 READY = {"claude": r"\? for shortcuts", "codex": "gpt-5"}
+PERMISSION = "Do you want to|Would you like to"
 LEAVE = {"claude": "/exit", "codex": "/quit"}
 SITTING = {"claude": (), "codex": ("--no-daemon", "--sandbox", "workspace-write", "-a", "on-request")}
 HEADLESS = {
@@ -81,23 +87,52 @@ def at_work(
             if has_hooks:
                 done = tracklog("hooks", "install", "--no-notify", "--home", root / "ours", home=root)
                 assert done.code == 0, done.err
+            if not MEASURES:
+                place.answer_when_told_of_work()
             yield place
 
 
 @dataclass(frozen=True)
 class Sat:
-    """A sitting that is over: what was seen, what was told, and the facts."""
+    """A sitting that is over: what was seen, what was told, and what happened when."""
 
+    agent: str
+    release: str
+    has_hooks: bool
     glances: list[Glance]
+    log: LogEyes
     told: list[Told]
-    facts: list[Fact]
+    told_at_the_dialog: Told  # the last state when the person answered
     prompted_ms: int
+    began_ms: int
     left_ms: int
-    names_the_wait: bool  # whether anybody could know for which call it was
 
     @property
     def states(self) -> list[Told]:
         return [one for one in self.told if one.event == "state_changed"]
+
+    @property
+    def names_the_wait(self) -> bool:
+        """Whether anybody could know for which call it was."""
+        return self.has_hooks or (MEASURES and not self.log.keeps_back(TOUCH, self._shown_ms()[1]))
+
+    def facts(self) -> list[Fact]:
+        """What happened when, as far as somebody could tell of it."""
+        shown = self._shown_ms()
+        asked = is_state("waiting", doing=f": {TOUCH}", needs_call=True)
+        facts = [
+            Fact("prompt", shown[0], is_state("working")),
+            Fact("tool", self.began_ms, is_state("working", doing=f": {WORK}", needs_call=True)),
+            Fact("asked", shown[1], asked if self.names_the_wait else is_state("waiting")),
+            Fact("answered", shown[2], is_state("working")),
+            Fact("done", shown[3], is_state("idle")),
+            Fact("left", self.left_ms, is_state("ended")),
+        ]
+        if not tells_all(self.agent, self.release, has_hooks=self.has_hooks):
+            facts = [fact for fact in facts if fact.name not in ("asked", "answered")]
+        if not self.has_hooks and self.log.keeps_back(WORK, self.began_ms):
+            facts = [fact for fact in facts if fact.name != "tool"]
+        return facts
 
     def disagreements(self) -> list[Disagreement]:
         """Where the screen and the watch say different things for longer than a second."""
@@ -105,48 +140,47 @@ class Sat:
         found = disagreements(self.glances, self.states, from_ms=self.prompted_ms, to_ms=until)
         return [one for one in found if one.took_ms > WITHIN_MS]
 
+    def _shown_ms(self) -> list[int]:
+        return first_glances(self.glances, ("working", "waiting", "working", "idle"), self.prompted_ms)
+
 
 def sat(agent: str, release: str, root: Path, *, has_hooks: bool) -> Sat:
     """A person gives a prompt, looks on, grants a permission and leaves."""
     with at_work(agent, release, story(agent), root, has_hooks=has_hooks) as place:
         trust = (BYPASSED,) if agent == "codex" and has_hooks else ()
         with (
-            place.terminal(*SITTING[agent], *trust) as (terminal, eyes),
+            place.terminal(*SITTING[agent], *trust, has_eyes=MEASURES) as (terminal, eyes),
             LogEyes(place.home.root, WORK, TOUCH) as log,
         ):
             prompted_ms = prompt(terminal, READY[agent])
             began_ms = place.written_ms("started")
-            terminal.wait_for("Do you want to|Would you like to")
-            time.sleep(1.3)  # a wait is announced when it is a second old
-            terminal.press("Enter")
+            terminal.wait_for(PERMISSION)
+            if tells_all(agent, release, has_hooks=has_hooks):
+                place.watcher.wait_until(lambda one: one.event == "waiting_began")
+            else:
+                place.watcher.wait_until(tells_touch)
+            told_at_the_dialog = place.watcher.states[-1]
+            terminal.answer(PERMISSION, "Enter")
             terminal.wait_for("Touched it")
+            place.watcher.wait_for("idle")
             pids = {one.data["pid"] for one in place.watcher.states if one.data["pid"]}
-            time.sleep(0.5)
-            terminal.press("-l", LEAVE[agent])
-            terminal.wait_for(LEAVE[agent])
-            time.sleep(0.4)  # a client takes text and Enter at once for a paste
-            terminal.press("Enter")
+            terminal.type(LEAVE[agent])
             left_ms = end_of(pids)
             place.watcher.wait_for("ended", "crashed", "unknown")
             time.sleep(0.3)  # whatever else might be told
-        shown = first_glances(eyes.glances, ("working", "waiting", "working", "idle"), prompted_ms)
         assert set(log.seen_ms) == {WORK, TOUCH}  # in the end all of it is written
-        names_the_wait = has_hooks or not log.keeps_back(TOUCH, shown[1])
-        asked = is_state("waiting", doing=f": {TOUCH}", needs_call=True)
-        facts = [
-            Fact("prompt", shown[0], is_state("working")),
-            Fact("tool", began_ms, is_state("working", doing=f": {WORK}", needs_call=True)),
-            Fact("asked", shown[1], asked if names_the_wait else is_state("waiting")),
-            Fact("answered", shown[2], is_state("working")),
-            Fact("done", shown[3], is_state("idle")),
-            Fact("left", left_ms, is_state("ended")),
-        ]
-        if not tells_all(agent, release, has_hooks=has_hooks):
-            facts = [fact for fact in facts if fact.name not in ("asked", "answered")]
-        if not has_hooks and log.keeps_back(WORK, began_ms):
-            facts = [fact for fact in facts if fact.name != "tool"]
-        told = list(place.watcher.told)
-        return Sat(eyes.glances, told, facts, prompted_ms, left_ms, names_the_wait)
+        return Sat(
+            agent,
+            release,
+            has_hooks,
+            eyes.glances,
+            log,
+            list(place.watcher.told),
+            told_at_the_dialog,
+            prompted_ms,
+            began_ms,
+            left_ms,
+        )
 
 
 def prompt(terminal: Terminal, ready: str) -> int:
@@ -182,7 +216,8 @@ class Plays:
         name = f"{agent}-{release}-{'hooks' if has_hooks else 'bare'}"
         if name not in self._sat:
             played = self._sat[name] = sat(agent, release, self._root / name, has_hooks=has_hooks)
-            self.note(name, lateness(played.facts, played.states))
+            if MEASURES:
+                self.note(name, lateness(played.facts(), played.states))
         return self._sat[name]
 
     def note(self, name: str, late: dict[str, int]) -> None:
@@ -201,8 +236,23 @@ def tells_all(agent: str, release: str, *, has_hooks: bool) -> bool:
     return has_hooks or (agent == "claude" and release != "2.1.100")
 
 
+def group_of(agent: str, *, has_hooks: bool) -> pytest.MarkDecorator:
+    """Tests of one sitting share it; sittings that are measured do not run at once."""
+    return (
+        one_after_the_other
+        if MEASURES
+        else pytest.mark.xdist_group(f"live-{agent}-{'hooks' if has_hooks else 'bare'}")
+    )
+
+
 SITTINGS = [
-    pytest.param(agent, release, has_hooks, id=f"{agent}-{release}-{'hooks' if has_hooks else 'bare'}")
+    pytest.param(
+        agent,
+        release,
+        has_hooks,
+        id=f"{agent}-{release}-{'hooks' if has_hooks else 'bare'}",
+        marks=group_of(agent, has_hooks=has_hooks),
+    )
     for agent, release in played_releases()
     for has_hooks in (True, False)
 ]
@@ -213,22 +263,9 @@ TELLING = [
 ]
 
 
-@pytest.mark.xdist_group("live")
 @pytest.mark.parametrize(("agent", "release", "has_hooks"), TELLING)
 class TestASitting:
     """Prompt, work, permission, answer, leave: before a real screen."""
-
-    def test_every_state_is_told_within_a_second_of_its_fact(
-        self, plays: Plays, agent: str, release: str, has_hooks: bool
-    ) -> None:
-        sitting = plays.sat(agent, release, has_hooks=has_hooks)
-        late = lateness(sitting.facts, sitting.states)
-        assert {name: ms for name, ms in late.items() if abs(ms) > WITHIN_MS} == {}
-
-    def test_the_screen_and_the_watch_never_differ_for_longer_than_a_second(
-        self, plays: Plays, agent: str, release: str, has_hooks: bool
-    ) -> None:
-        assert plays.sat(agent, release, has_hooks=has_hooks).disagreements() == []
 
     def test_the_states_are_those_of_the_story_and_no_others(
         self, plays: Plays, agent: str, release: str, has_hooks: bool
@@ -237,44 +274,84 @@ class TestASitting:
         states = [one.state for one in sitting.states if one.at_ms >= sitting.prompted_ms]
         changes = [state for before, state in zip(["", *states], states, strict=False) if state != before]
         assert changes == ["working", "waiting", "working", "idle", "ended"]
+        assert sitting.told_at_the_dialog.state == "waiting"
 
-    def test_the_wait_is_announced_once_with_its_call_when_it_is_a_second_old(
+    def test_the_wait_is_announced_once_with_its_call(
         self, plays: Plays, agent: str, release: str, has_hooks: bool
     ) -> None:
         sitting = plays.sat(agent, release, has_hooks=has_hooks)
         began, ended = [one for one in sitting.told if one.event.startswith("waiting_")]
         assert (began.event, ended.event) == ("waiting_began", "waiting_ended")
         assert began.data["waiting_for"] == "permission"
+        if sitting.names_the_wait or began.data["call"]:
+            assert began.data["doing"].endswith(f": {TOUCH}")
+            assert began.data["call"] == next(one.data["call"] for one in sitting.states if tells_touch(one))
+
+    @measured
+    def test_every_state_is_told_within_a_second_of_its_fact(
+        self, plays: Plays, agent: str, release: str, has_hooks: bool
+    ) -> None:
+        sitting = plays.sat(agent, release, has_hooks=has_hooks)
+        late = lateness(sitting.facts(), sitting.states)
+        assert {name: ms for name, ms in late.items() if abs(ms) > WITHIN_MS} == {}
+
+    @measured
+    def test_the_screen_and_the_watch_never_differ_for_longer_than_a_second(
+        self, plays: Plays, agent: str, release: str, has_hooks: bool
+    ) -> None:
+        assert plays.sat(agent, release, has_hooks=has_hooks).disagreements() == []
+
+    @measured
+    def test_the_wait_is_announced_when_it_is_a_second_old(
+        self, plays: Plays, agent: str, release: str, has_hooks: bool
+    ) -> None:
+        sitting = plays.sat(agent, release, has_hooks=has_hooks)
+        began = next(one for one in sitting.told if one.event == "waiting_began")
         first = next(one for one in sitting.states if one.state == "waiting")
         assert 500 <= began.at_ms - first.at_ms <= WITHIN_MS + 500
-        if not sitting.names_the_wait:
-            return
-        assert began.data["doing"].endswith(f": {TOUCH}")
-        assert began.data["call"] == next(one.data["call"] for one in sitting.states if tells_touch(one))
 
 
 def tells_touch(one: Told) -> bool:
     return bool(one.data["call"]) and str(one.data["doing"]).endswith(f": {TOUCH}")
 
 
-@pytest.mark.xdist_group("live")
+@group_of("codex", has_hooks=False)
 def test_without_reviewed_hooks_nobody_tells_that_codex_asks_and_it_reads_working_in_that_call(
+    plays: Plays,
+) -> None:
+    sitting = plays.sat("codex", CURRENT["codex"], has_hooks=False)
+    asked = sitting.told_at_the_dialog
+    assert (asked.state, tells_touch(asked)) == ("working", True)
+    states = [one.state for one in sitting.states if one.at_ms >= sitting.prompted_ms]
+    assert list(dict.fromkeys(states)) == ["working", "idle", "ended"]
+
+
+@measured
+@one_after_the_other
+def test_what_is_told_of_codex_without_hooks_is_told_within_a_second_but_for_its_question(
     plays: Plays,
 ) -> None:
     sitting = plays.sat("codex", CURRENT["codex"], has_hooks=False)
     (wait,) = sitting.disagreements()
     assert (wait.shown, wait.told) == ("waiting", "working")
-    late = lateness(sitting.facts, sitting.states)
+    late = lateness(sitting.facts(), sitting.states)
     assert {name: ms for name, ms in late.items() if abs(ms) > WITHIN_MS} == {}
-    asked_ms = next(glance.at_ms for glance in sitting.glances if glance.shows == "waiting")
-    before = [one for one in sitting.states if one.at_ms <= asked_ms + WITHIN_MS]
-    assert (before[-1].state, tells_touch(before[-1])) == ("working", True)
 
 
-@pytest.mark.xdist_group("live")
-@pytest.mark.parametrize("has_hooks", [True, False], ids=["hooks", "bare"])
-@pytest.mark.parametrize("agent", ["claude", "codex"])
-def test_a_client_without_a_terminal_works_and_ends_within_a_second_of_its_facts(
+ALONE = [
+    pytest.param(
+        agent,
+        has_hooks,
+        id=f"{agent}-{'hooks' if has_hooks else 'bare'}",
+        marks=[one_after_the_other] * MEASURES,
+    )
+    for agent in CURRENT
+    for has_hooks in (True, False)
+]
+
+
+@pytest.mark.parametrize(("agent", "has_hooks"), ALONE)
+def test_a_client_without_a_terminal_works_and_ends(
     plays: Plays, agent: str, has_hooks: bool, tmp_path: Path
 ) -> None:
     with at_work(agent, CURRENT[agent], alone(agent), tmp_path.resolve(), has_hooks=has_hooks) as place:
@@ -284,23 +361,22 @@ def test_a_client_without_a_terminal_works_and_ends_within_a_second_of_its_facts
             LogEyes(place.home.root, WORK) as log,
         ):
             began_ms = place.written_ms("started")
-            client.wait(20)
+            client.wait(60)
             left_ms = now_ms()
             place.watcher.wait_for("ended", "crashed")
         tool = Fact("tool", began_ms, is_state("working", doing=f": {WORK}", needs_call=True))
+        is_kept_back = not has_hooks and (not MEASURES or log.keeps_back(WORK, began_ms))
         facts = [
             Fact("prompt", place.api.asked_ms[0], is_state("working")),
-            *([] if not has_hooks and log.keeps_back(WORK, began_ms) else [tool]),
+            *([] if is_kept_back else [tool]),
             Fact("left", left_ms, is_state("ended")),
         ]
         late = lateness(facts, place.watcher.states)
         plays.note(f"{agent}-headless-{'hooks' if has_hooks else 'bare'}", late)
-        assert {name: ms for name, ms in late.items() if abs(ms) > WITHIN_MS} == {}
+        assert {name: ms for name, ms in late.items() if MEASURES and abs(ms) > WITHIN_MS} == {}
 
 
-@pytest.mark.xdist_group("live")
-@pytest.mark.parametrize("has_hooks", [True, False], ids=["hooks", "bare"])
-@pytest.mark.parametrize("agent", ["claude", "codex"])
+@pytest.mark.parametrize(("agent", "has_hooks"), ALONE)
 def test_a_client_that_is_killed_at_work_has_crashed_whoever_gets_its_number(
     plays: Plays, agent: str, has_hooks: bool, tmp_path: Path
 ) -> None:
@@ -312,18 +388,28 @@ def test_a_client_that_is_killed_at_work_has_crashed_whoever_gets_its_number(
             LogEyes(place.home.root, WORK) as log,
         ):
             began_ms = place.written_ms("started")
-            time.sleep(0.5)  # the client writes what it has before we strike
+            if has_hooks:
+                place.watcher.wait_until(is_state("working", doing=f": {WORK}", needs_call=True))
+            else:
+                place.watcher.wait_for("working")
+                time.sleep(
+                    0.5
+                )  # the client may write the call only with its result: there is nothing to wait for
+            before = place.watcher.states[-1]
             os.killpg(client.pid, signal.SIGKILL)
             killed_ms = now_ms()
             place.watcher.wait_for("crashed", "ended")
         last = place.watcher.states[-1]
         plays.note(f"{agent}-killed-{'hooks' if has_hooks else 'bare'}", {"killed": last.at_ms - killed_ms})
         assert last.state == "crashed"
-        assert last.data["doing"].endswith(f": {WORK}") or (not has_hooks and log.keeps_back(WORK, began_ms))
-        assert last.at_ms - killed_ms <= WITHIN_MS
+        if has_hooks or before.data["doing"]:
+            assert last.data["doing"].endswith(f": {WORK}")
+        if MEASURES:
+            assert last.data["doing"].endswith(f": {WORK}") or log.keeps_back(WORK, began_ms)
+            assert last.at_ms - killed_ms <= WITHIN_MS
         if agent == "claude":
             with number_given_to_another(place.home.claude / "sessions"):
-                time.sleep(1.5)
+                time.sleep(1.0)
                 assert place.watcher.states[-1] == last
                 assert states_for_who_comes_now(root) == ["crashed"]
 
@@ -348,7 +434,7 @@ def states_for_who_comes_now(root: Path) -> list[str]:
         return [session.state.state for session in watch.sessions.values()]
 
 
-REFUSED = "[Ii]nterrupted|What should Claude do|User rejected|tell the model"
+REFUSED = f"{STOPPED.pattern}|tell the model"
 
 
 def be_restless(agent: str, terminal: Terminal, place: Workplace) -> None:
@@ -357,12 +443,12 @@ def be_restless(agent: str, terminal: Terminal, place: Workplace) -> None:
     time.sleep(1)
     if agent == "claude":
         terminal.type("[ask] please ask me")
-        seen_for_a_while(terminal, "Which colour")
-        terminal.press("Enter")
+        seen_for_a_while(terminal, CHOICE)
+        terminal.answer(CHOICE, "Enter")
         seen_for_a_while(terminal, "Red it is")
     terminal.type("[touch] please touch")
-    seen_for_a_while(terminal, "Do you want to|Would you like to")
-    terminal.press("Escape")
+    seen_for_a_while(terminal, PERMISSION)
+    terminal.answer(PERMISSION, "Escape")
     seen_for_a_while(terminal, REFUSED)
     terminal.type("[long] please work long")
     place.written_ms("started")
@@ -387,7 +473,7 @@ def seen_for_a_while(terminal: Terminal, pattern: str) -> None:
     time.sleep(1.3)
 
 
-@pytest.mark.xdist_group("live")
+@one_after_the_other
 @pytest.mark.skipif(not PLAYS_ALL, reason="a long sitting: make lab")
 @pytest.mark.parametrize(("agent", "has_hooks"), [("claude", True), ("claude", False), ("codex", True)])
 def test_answers_refusals_interrupts_and_new_sessions_are_told_as_the_screen_shows_them(
@@ -417,7 +503,8 @@ def last_of_each(told: list[Told]) -> list[Told]:
     return list({one.session: one for one in told}.values())
 
 
-@pytest.mark.xdist_group("live")
+@measured
+@one_after_the_other
 def test_states_are_told_in_time(plays: Plays) -> None:
     """By hooks or by the registry; what was played before counts as well."""
     for agent, has_hooks in (("claude", True), ("claude", False), ("codex", True)):
@@ -427,7 +514,7 @@ def test_states_are_told_in_time(plays: Plays) -> None:
         f"live: {len(late)} states, p50 {late[len(late) // 2]}, p95 {late[int(len(late) * 0.95)]}, max {late[-1]} ms"
     )
     assert late[len(late) // 2] <= IN_TIME_MS
-    assert late[int(len(late) * 0.95)] <= MOSTLY_WITHIN_MS
+    assert late[int(len(late) * 0.95)] <= (IN_TIME_MS if PLAYS_ALL else WITHIN_MS)
 
 
 def is_told(name: str) -> bool:
