@@ -115,12 +115,16 @@ def moments(one: dict[str, Any]) -> list[str]:
     return [phase["what"] for phase in one["phases"] if phase["path"].endswith("hooks.jsonl")]
 
 
+shares_a_play = pytest.mark.xdist_group("hooks-spooled")
+
+
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> LabRun:
     return played(TOLD, tmp_path_factory.mktemp("told"))
 
 
 @pytest.mark.lab
+@shares_a_play
 def test_the_client_is_not_disturbed_and_every_event_arrives_once(told: LabRun) -> None:
     assert told.as_told, told.summary()
     events = heard(told)
@@ -144,6 +148,7 @@ def test_the_client_is_not_disturbed_and_every_event_arrives_once(told: LabRun) 
 
 
 @pytest.mark.lab
+@shares_a_play
 def test_what_was_told_joins_the_calls(told: LabRun) -> None:
     tools = {(one["name"], one["verdict"]): one for one in calls(told)}
     assert set(tools) == {
@@ -164,6 +169,7 @@ def test_what_was_told_joins_the_calls(told: LabRun) -> None:
 
 
 @pytest.mark.lab
+@shares_a_play
 def test_a_hook_of_the_toolkit_is_understood_by_the_client(told: LabRun) -> None:
     (refused,) = [one for one in calls(told) if one["name"] == "Write"]
     assert "no writes in this house" in refused["error"]
@@ -171,6 +177,7 @@ def test_a_hook_of_the_toolkit_is_understood_by_the_client(told: LabRun) -> None
 
 
 @pytest.mark.lab
+@shares_a_play
 def test_the_index_says_the_same(told: LabRun) -> None:
     before = tracklog(told, "calls", "--json")
     tracklog(told, "index")
@@ -193,7 +200,7 @@ CODEX = Scenario(
         "main": [
             reply(call("exec_command", cmd="sleep 0.3; echo one")),
             reply(call("exec_command", cmd="exit 3")),
-            reply(call("exec_command", cmd="sleep 4; echo late", yield_time_ms=500)),
+            reply(call("exec_command", cmd="sleep 2; echo late", yield_time_ms=500)),
         ]
     },
 )

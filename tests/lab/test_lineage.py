@@ -149,7 +149,7 @@ def test_a_detached_child_knows_who_started_it_and_is_waited_for(tmp_path: Path)
     waiting = f"{{{{python}}}} -m tracklog wait {CHILD} --timeout 60 > waited.txt 2> waited.err"
     scenario = story(
         [reply(call("Bash", command=f"{detached}; {waiting}", description="Run")), reply(Say("Asked."))],
-        child=[reply(call("Bash", command="sleep 2", description="Wait")), reply(Say("Child."))],
+        child=[reply(call("Bash", command="sleep 1", description="Wait")), reply(Say("Child."))],
     )
     run = played("claude", version, scenario, tmp_path)
     (above,) = {path.stem for path in run.logs} - {CHILD}

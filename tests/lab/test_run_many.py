@@ -22,9 +22,10 @@ import psutil
 import pytest
 
 from tests.lab.clients import PLAYS_ALL
+from tests.lab.live_stories import shell
 from tests.lab.run_child import Place, place_for, wait_until
 from tests.lab.run_stories import BYPASS, Story, story
-from tests.lab.words import Json, Say, call, reply
+from tests.lab.words import Json, Say, reply
 from tracklog.run import Result
 
 pytestmark = pytest.mark.lab
@@ -37,13 +38,10 @@ HELD = "until test -e let_go; do sleep 0.1; done"
 ENDINGS = {"none": {"completed"}, "client": {"completed", "killed"}, "keeper": {"completed", "crashed"}}
 
 
-def answers(*works: str) -> Story:
+def answers(*works: str, agent: str = "claude") -> Story:
     """A story for one child per command, each child known by its number."""
-    told = {
-        f"c{i}": [reply(call("Bash", command=work, description="Work")), reply(Say(f"Answer {i}."))]
-        for i, work in enumerate(works)
-    }
-    return story("many", told)
+    told = {f"c{i}": [reply(shell(agent, work)), reply(Say(f"Answer {i}."))] for i, work in enumerate(works)}
+    return story("many", told, agent=agent)
 
 
 @dataclass
@@ -190,12 +188,16 @@ def _spread(values: list[float]) -> str:
     return f"min {values[0]:.0f}, median {statistics.median(values):.0f}, max {values[-1]:.0f} ms (n={len(values)})"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    ("number", "agent"),
+    [(signal.SIGINT, "claude"), (signal.SIGKILL, "codex")],
+    ids=["SIGINT-claude", "SIGKILL-codex"],
+)
 def test_a_list_that_was_cut_off_goes_on_where_it_was_and_every_line_is_answered_once(
-    number: signal.Signals, tmp_path: Path
+    number: signal.Signals, agent: str, tmp_path: Path
 ) -> None:
     quick = ["true"] * AT_ONCE_IN_A_LIST
-    with place_for(answers(*quick, *[HELD] * (LINES - len(quick))), tmp_path) as place:
+    with place_for(answers(*quick, *[HELD] * (LINES - len(quick)), agent=agent), tmp_path) as place:
         list_file = place.home.root / "list.jsonl"
         lines = ({"id": f"line {n}", "prompt": f"[c{n}] please work"} for n in range(LINES))
         list_file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
@@ -236,7 +238,8 @@ def told_by(place: Place, rows: list[Json]) -> dict[str, str]:
 def many(place: Place, list_file: Path) -> subprocess.Popen[bytes]:
     """Does the list, some lines at a time."""
     jobs = ("--jobs", str(AT_ONCE_IN_A_LIST))
-    return place.command("run", "--many", list_file, *jobs, "--permission-mode", "bypassPermissions")
+    agent = ("--agent", place.agent, "--permission-mode", "bypassPermissions")
+    return place.command("run", "--many", list_file, *jobs, *agent)
 
 
 def rows_of(results: Path) -> list[Json]:
