@@ -53,7 +53,7 @@ WORK, TOUCH = "sh work.sh", "touch made.txt"  # what the model calls for
 WITHIN_MS = 1_000
 IN_TIME_MS = 300
 MEASURES = PLAYS_ALL or os.environ.get("TRACKLOG_TEST_SOAK") == "1"
-measured = pytest.mark.skipif(not MEASURES, reason="measures time: make lab, make soak")
+measured = pytest.mark.lab if PLAYS_ALL else pytest.mark.soak
 one_after_the_other = pytest.mark.xdist_group("live")
 BYPASSED = "--dangerously-bypass-hook-trust"  # stands for a person who has reviewed the hooks
 READY = {"claude": r"\? for shortcuts", "codex": "gpt-5"}
