@@ -97,7 +97,8 @@ def _told_by(story: Session, since_ms: int, cwd: Path) -> Collected:
 
 
 def _is_finished(story: Session, last: Request) -> bool:
-    is_closed = bool(story.turns) and story.turns[-1].is_closed
+    turn = story.turns[-1] if story.turns else None
+    is_closed = turn is not None and turn.is_closed and not turn.is_interrupted  # Codex closes both kinds
     return last.error is None and (last.stop_reason == "end_turn" or is_closed)
 
 
