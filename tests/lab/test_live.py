@@ -159,6 +159,7 @@ def sat(agent: str, release: str, root: Path, *, has_hooks: bool) -> Sat:
                 place.watcher.wait_until(lambda one: one.event == "waiting_began")
             else:
                 place.watcher.wait_until(tells_touch)
+                time.sleep(1.3 if MEASURES else 0)  # so long that the disagreement counts
             told_at_the_dialog = place.watcher.states[-1]
             terminal.answer(PERMISSION, "Enter")
             terminal.wait_for("Touched it")
