@@ -25,7 +25,8 @@ $(READY): pyproject.toml constraints.txt
 run: $(READY) ## tracklog on your own logs (on the shipped demo if there are none)
 	$(BIN)/tracklog
 
-test: $(READY) lab-clients sdk browser lint types unit ## everything: lint, types, all tests
+test: $(READY) lab-clients sdk browser lint ## everything: lint, types, all tests
+	$(MAKE) --no-print-directory --jobs 2 types unit
 
 check: lint types docs
 

@@ -61,7 +61,11 @@ for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(_number, lambda *_: None)
 
 settings.register_profile(
-    "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "same",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("new", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("new" if os.environ.get("TRACKLOG_TEST_EXAMPLES") == "new" else "same")

@@ -190,8 +190,12 @@ def _spread(values: list[float]) -> str:
 
 @pytest.mark.parametrize(
     ("number", "agent"),
-    [(signal.SIGINT, "claude"), (signal.SIGKILL, "codex")],
-    ids=["SIGINT-claude", "SIGKILL-codex"],
+    [
+        pytest.param(signal.SIGINT, "claude", id="SIGINT-claude"),
+        pytest.param(signal.SIGKILL, "codex", id="SIGKILL-codex"),
+        pytest.param(signal.SIGKILL, "claude", id="SIGKILL-claude", marks=pytest.mark.soak),
+        pytest.param(signal.SIGINT, "codex", id="SIGINT-codex", marks=pytest.mark.soak),
+    ],
 )
 def test_a_list_that_was_cut_off_goes_on_where_it_was_and_every_line_is_answered_once(
     number: signal.Signals, agent: str, tmp_path: Path
