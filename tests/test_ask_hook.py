@@ -31,7 +31,7 @@ ASKED = {
     "tool_input": {"command": "touch made.txt", "description": "Make é 😀"},
     "permission_suggestions": [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}],
 }
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 SILENT = (0, b"", b"")
 
 

@@ -6,7 +6,7 @@ import errno
 import socket
 from typing import NamedTuple
 
-PATIENCE_S = 15.0
+PATIENCE_S = 60.0
 _REFUSED = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
 
 

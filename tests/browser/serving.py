@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from tests.views.cli.command import SOURCE
 
 _LINK = re.compile(r"https?://\S+")
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 @dataclass
