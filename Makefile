@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 PYTEST := $(BIN)/python -m pytest
+WORKERS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN || echo 2))
 FUZZ_SECONDS ?= 60
+BROWSERS := $(CHROMIUM) chromium-headless-shell chromium chromium-browser google-chrome # the first that there is
 TRACKLOG_STEPS ?= 5000
 TRACKLOG_KILLS ?= 1000
 
@@ -51,8 +53,8 @@ docs: $(READY) ## documents that are generated or checked against the code
 quick: $(READY) ## the tests that start no process, client or browser: for the inner loop
 	TRACKLOG_TEST_QUICK=1 $(PYTEST) -q -n 2 tests/model tests/records tests/redaction tests/contracts tests/sources tests/views/html
 
-unit: $(READY)
-	$(PYTEST) -n 2 --dist loadgroup
+unit: $(READY) # twice as many workers as cores: tests wait for clients and pages as long as they work
+	$(PYTEST) -n $(WORKERS) --dist loadgroup
 
 lab-clients: $(READY) # the pinned clients and tmux, if they can be installed; under CI the tests fail without them
 	@command -v tmux > /dev/null || { apt-get update -qq && apt-get install -qq -y tmux; } > /dev/null 2>&1 \
@@ -60,11 +62,11 @@ lab-clients: $(READY) # the pinned clients and tmux, if they can be installed; u
 	@command -v tmux > /dev/null && tmux -V || true
 	$(BIN)/python -m tests.lab.clients install current --optional
 
-browser: $(READY) # Debian's Chromium with fonts, if it can be had; under CI the tests in a browser fail without it
-	@command -v "$${CHROMIUM:-chromium}" > /dev/null || { apt-get update -qq \
-		&& apt-get install -qq -y chromium fonts-dejavu-core fonts-noto-core fonts-noto-cjk; } > /dev/null 2>&1 \
-		|| echo "chromium cannot be installed here: tests in a browser are skipped" >&2
-	@command -v "$${CHROMIUM:-chromium}" > /dev/null && "$${CHROMIUM:-chromium}" --version || true
+browser: $(READY) # Chromium's headless build and fonts, if they can be had; under CI the tests in a browser fail without a browser
+	@which $(BROWSERS) > /dev/null || { apt-get update -qq && for package in chromium-headless-shell chromium; do \
+		apt-get install -qq -y $$package fonts-dejavu-core fonts-noto-core fonts-noto-cjk && break; done; } > /dev/null 2>&1 \
+		|| echo "Chromium cannot be installed here: tests in a browser are skipped" >&2
+	@found=$$(which $(BROWSERS) | head -n 1); test -z "$$found" || "$$found" --version
 
 screenshots: $(READY) browser ## pictures of every page: light, dark, 390 px; three of them are the README's
 	$(BIN)/python -m tests.browser.screenshots

@@ -1,7 +1,8 @@
 """The browser, and all that a page may do wrong in it.
 
 Rules of this room
-  1. Debian's Chromium, or the one that CHROMIUM names; nothing is fetched from anywhere.
+  1. Debian's Chromium, or the one that CHROMIUM names; nothing is downloaded. Its headless build goes first: the same
+     engine, for a fifth less CPU.
   2. Whatever a page complains of, opens, or asks for elsewhere is kept; no test passes with any of it.
 """
 
@@ -30,6 +31,7 @@ from playwright.sync_api import (
 )
 
 EVIL = "evil.test"  # a name whose owner lets it point at this machine
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-dev-shm-usage",
@@ -51,12 +53,12 @@ PATIENCE_S = 60.0
 
 
 class NoBrowser(Exception):  # noqa: N818 (it says what is the case)
-    """There is no Chromium on this machine."""
+    """No Chromium on this machine."""
 
 
 def chromium() -> str:
-    """Where the browser is."""
-    for name in (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"):
+    """Path of the browser: the first of the Makefile's BROWSERS that is installed."""
+    for name in (os.environ.get("CHROMIUM"), *BROWSERS):
         if name and (found := shutil.which(name)):
             return found
     raise NoBrowser("install chromium (`make browser`), or say where one is: CHROMIUM=…")
