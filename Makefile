@@ -121,9 +121,8 @@ golden: $(READY) ## rewrite golden files and generated documents; review the dif
 	$(BIN)/python -m tests.golden.rewrite
 	git diff --stat -- docs tests/golden
 
-soak: $(READY) machine fuzz ## long runs: soak tests, new Hypothesis examples, thousands of steps and kills, hostile bytes
-	TRACKLOG_TEST_SOAK=1 TRACKLOG_TEST_EXAMPLES=new $(PYTEST) -n 2 --dist loadgroup -m soak
-	TRACKLOG_TEST_EXAMPLES=new $(PYTEST) -n 2 tests/contracts tests/model tests/records tests/sources
+soak: $(READY) machine fuzz ## every test at full length, with new Hypothesis examples; thousands of steps and kills, hostile bytes
+	TRACKLOG_TEST_SOAK=1 TRACKLOG_TEST_EXAMPLES=new $(PYTEST) -n $(WORKERS) --dist loadgroup
 
 fuzz: $(READY) ## hostile bytes for FUZZ_SECONDS (60)
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
