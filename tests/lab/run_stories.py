@@ -204,6 +204,15 @@ AGAIN = story("again", reply(Say("First.")), reply(Say("Second.")), reply(Say("T
 CODEX_AGAIN = story("again", reply(Say("First.")), reply(Say("Second.")), reply(Say("Third.")), agent="codex")
 SHORT = story("short", reply(Say("Short and whole.")), text="Short and whole.")
 
+HUNG = {"type": "command", "command": "touch hung; sleep 300", "timeout": 600}
+STUCK = story(
+    "stuck_stop_hook",
+    reply(Say("I look."), OK),
+    reply(Say("The answer is 42.")),
+    settings={"hooks": {"Stop": [{"hooks": [HUNG]}]}},
+    text="The answer is 42.",
+)
+
 LONG = story(
     "long",
     reply(Say("This takes long."), call("Bash", command=DETACHED, description="Long", timeout=120_000)),

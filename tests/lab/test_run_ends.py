@@ -20,8 +20,8 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.lab.run_child import Place, place_for
-from tests.lab.run_stories import BYPASS, CODEX_LONG, DEAR, LONG, SHORT, WORKED, Story
+from tests.lab.run_child import Place, place_for, wait_until
+from tests.lab.run_stories import BYPASS, CODEX_LONG, DEAR, LONG, SHORT, STUCK, WORKED, Story
 from tests.lab.words import Json
 from tracklog.run import Child, Limits
 from tracklog.run.register import runs
@@ -96,6 +96,30 @@ def test_at_its_time_limit_it_is_ended(told: Story, tmp_path: Path) -> None:
 
 def test_without_a_sign_of_life_it_is_ended(tmp_path: Path) -> None:
     ended_by_a_limit(LONG, tmp_path, option="--idle-timeout", says="no sign of life for {} s")
+
+
+@pytest.mark.parametrize("end", ["timeout", "cancelled", "killed", "crashed"])
+def test_an_answer_that_came_before_a_stop_hook_hangs_is_not_lost(end: str, tmp_path: Path) -> None:
+    """A hook that hangs leaves the client without a result of its own, or with an empty one."""
+    for limit_s in LIMITS_S if end == "timeout" else (None,):
+        with place_for(STUCK, tmp_path / f"{limit_s}") as place:
+            child = place.start(**BYPASS, is_trusted=True, limits=Limits(idle_s=limit_s))
+            hung = place.home.cwd / "hung"
+            if end != "timeout":
+                wait_until(hung.exists, "the hook was not run")
+                keeper = keeper_of(child)
+                {
+                    "cancelled": child.cancel,
+                    "killed": psutil.Process(child.pid).kill,
+                    "crashed": keeper.kill,
+                }[end]()
+            document = child.result().document
+            assert document["ended_by"] == end
+            if hung.exists():
+                break
+    assert document["result"] == STUCK.text
+    assert document["sources"]["result"] in ("stop_payload", "log", "stream")
+    assert (place.processes(), place.leftovers()) == ([], [])
 
 
 def test_when_it_costs_too_much_it_is_ended_and_what_subagents_spend_counts(tmp_path: Path) -> None:

@@ -204,3 +204,18 @@ def test_the_end_may_be_told_by_the_hook_or_the_log_alone(tmp_path: Path) -> Non
 def test_a_sum_that_is_none_is_not_taken_for_one(tmp_path: Path, odd: object) -> None:
     found = ending(tmp_path, said=[{**SUCCESS, "total_cost_usd": odd}], spent=None, wish={"persists": False})
     assert result_of(found).cost_micro_usd is None
+
+
+def test_an_empty_text_of_the_client_is_filled_from_the_next_source(tmp_path: Path) -> None:
+    said = [SUCCESS | {"result": ""}]
+    stop = Stop("timeout", "silent")
+    by_hook = result_of(ending(tmp_path, said=said, stop=stop, stop_text="the hook's")).document
+    by_log = result_of(ending(tmp_path, said=said, stop=stop, collected=Collected(text="the log's"))).document
+    assert (by_hook["result"], by_hook["sources"]["result"]) == ("the hook's", "stop_payload")
+    assert (by_log["result"], by_log["sources"]["result"]) == ("the log's", "log")
+
+
+def test_a_run_that_completed_without_a_word_does_not_answer_with_an_earlier_remark(tmp_path: Path) -> None:
+    remark = {"type": "assistant", "message": {"content": [{"type": "text", "text": "I look."}]}}
+    document = result_of(ending(tmp_path, said=[remark, SUCCESS | {"result": ""}])).document
+    assert (document["result"], document["sources"]["result"]) == ("", "stream")

@@ -3,6 +3,7 @@
 Rules of this room
   1. What the client said stands as it said it, under its own names. Ours are added, never put over its.
   2. A piece that is missing comes from the next source: the stream, the Stop hook, the log, the clock. `sources` says which.
+     An empty text counts as missing: interrupted in a Stop hook, Claude Code 2.1.325 gives "" for an answer that it logged.
   3. Only `completed` is a success.
 """
 
@@ -140,8 +141,7 @@ def result_of(ending: Ending) -> Result:
     """The result, from all sources."""
     said, sources = _said(ending)
     text, sources["result"] = _text(ending, said)
-    if said.get("result") is None:
-        said["result"] = text
+    said["result"] = text
     why = ended_by(ending)
     ours = {
         "agent": ending.wish.agent,
@@ -199,20 +199,22 @@ def _usage(ending: Ending) -> tuple[dict[str, Any] | None, str | None]:
 
 
 def _text(ending: Ending, said: dict[str, Any]) -> tuple[str | None, str | None]:
-    """The final words, and who said them: first the client's result, then the Stop hook, the log, the stream's last."""
-    result = said.get("result")
+    """The final text and its source: first the client's result, then the Stop hook, the log, the stream's last text."""
+    result = said["result"] if isinstance(said.get("result"), str) else None
     sense = ending.sense
     has_ended = isinstance(sense, CodexSense) and sense.is_finished
+    # An earlier remark is not the answer of a run that completed with an empty one.
+    is_empty_answer = result is not None and ended_by(ending) == "completed"
     for text, source in (
-        (result if isinstance(result, str) else None, "stream"),
+        (result, "stream"),
         (sense.text if has_ended else None, "stream"),
         (ending.stop_text, "stop_payload"),
         (ending.collected.text, "log"),
-        (sense.text, "stream"),
+        (None if is_empty_answer else sense.text, "stream"),
     ):
         if text:
             return text, source
-    return None, None
+    return result, None if result is None else "stream"
 
 
 def _error(ending: Ending, why: EndedBy) -> str | None:
