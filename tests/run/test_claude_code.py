@@ -46,6 +46,12 @@ def test_everything_asked_for_is_handed_over_and_the_user_s_own_words_come_last(
     ]
 
 
+def test_a_system_prompt_that_begins_with_a_dash_is_no_option(tmp_path: Path) -> None:
+    asked = wish(tmp_path, append_system_prompt="- be brief")
+    given = claude_code.arguments(asked, session=SESSION, overlay=None)
+    assert given == [*PLAIN, "--session-id", SESSION, "--append-system-prompt=- be brief"]
+
+
 def test_a_resumed_session_keeps_its_id_and_a_fork_gets_a_new_one(tmp_path: Path) -> None:
     resumed = wish(tmp_path, resume=SESSION)
     assert claude_code.arguments(resumed, session=SESSION, overlay=None) == [*PLAIN, "--resume", SESSION]

@@ -31,6 +31,7 @@ def test_a_plain_wish_is_fine(tmp_path: Path) -> None:
         ({"limits": Limits(max_cost_micro_usd=1), "persists": False}, "--no-persistence"),
         ({"append_system_prompt": "a\0b"}, "NUL"),
         ({"client_arguments": ("x\0",)}, "NUL"),
+        ({"max_turns": -1}, "at least 1"),
     ],
 )
 def test_what_makes_no_sense_is_said_at_once(tmp_path: Path, asked: dict[str, Any], words: str) -> None:

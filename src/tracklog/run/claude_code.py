@@ -53,7 +53,7 @@ def arguments(wish: Wish, *, session: str | None, overlay: Path | None) -> list[
         ("--json-schema", _as_json(wish.json_schema)),
     ):
         if value is not None:
-            given += [name, str(value)]
+            given += _bound(name, str(value))
     for name, values in (
         ("--allowedTools", wish.allowed_tools),
         ("--disallowedTools", wish.disallowed_tools),
@@ -64,6 +64,11 @@ def arguments(wish: Wish, *, session: str | None, overlay: Path | None) -> list[
     if not wish.persists:
         given.append("--no-session-persistence")
     return [*given, *wish.client_arguments]
+
+
+def _bound(name: str, value: str) -> list[str]:
+    """An option with its value; a value with a dash in front (a list in a prompt) must not look like an option."""
+    return [f"{name}={value}"] if value.startswith("-") else [name, value]
 
 
 def interactive_arguments(session: str) -> list[str]:

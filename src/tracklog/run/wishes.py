@@ -85,6 +85,8 @@ def checked(wish: Wish) -> Wish:
             f"{wish.resume!r} is no session id",
         ),
         (any("\0" in word for word in _words(wish)), "a NUL cannot be handed to the client"),
+        (wish.max_turns is not None and wish.max_turns < 1, "--max-turns needs at least 1"),
+        *_options_in_disguise(wish),
         *(_wrong_for_codex(wish) if wish.agent == "codex" else ()),
     ):
         if is_wrong:
@@ -98,6 +100,24 @@ def _words(wish: Wish) -> Iterator[str]:
     yield from (word for word in given if word is not None)
     yield from (*wish.allowed_tools, *wish.disallowed_tools, *wish.client_arguments)
     yield from map(str, (wish.cwd, *wish.add_dirs))
+
+
+def _options_in_disguise(wish: Wish) -> Iterator[tuple[bool, str]]:
+    """Values that the client would read as options of its own: `--allow` takes words up to the next dash."""
+    for name, values in (
+        ("--model", (wish.model,)),
+        ("--permission-mode", (wish.permission_mode,)),
+        ("--name", (wish.name,)),
+        ("--allow", wish.allowed_tools),
+        ("--deny", wish.disallowed_tools),
+        ("--add-dir", wish.add_dirs),
+    ):
+        for value in values:
+            yield (
+                value is not None and str(value).startswith("-"),
+                f"{name} {value}: a value must not start with a dash, the client would take it for an option; "
+                "pass options of the client behind `--`",
+            )
 
 
 def _wrong_for_codex(wish: Wish) -> list[tuple[bool, str]]:
