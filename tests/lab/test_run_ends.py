@@ -23,6 +23,7 @@ import pytest
 from tests.lab.run_child import Place, place_for, wait_until
 from tests.lab.run_stories import BYPASS, CODEX_LONG, DEAR, LONG, SHORT, STUCK, WORKED, Story
 from tests.lab.words import Json
+from tracklog.errors import UserError
 from tracklog.run import Child, Limits
 from tracklog.run.register import runs
 from tracklog.store.home import Home as OurHome
@@ -227,6 +228,20 @@ def test_tracklog_and_its_keeper_killed_at_once_leave_nothing_that_the_next_run_
         place.kill_all()  # nobody is left to end them: that is the one way out
         assert place.start("say it", **BYPASS).result().ended_by == "completed"
         assert place.leftovers() == []
+
+
+@BOTH
+def test_a_session_that_is_at_work_is_not_resumed_beside_it(told: Story, tmp_path: Path) -> None:
+    with place_for(told, tmp_path) as place, place.start(**BYPASS) as child:
+        place.at_work()
+        before = [log.stat().st_size for log in place.logs()]
+        with pytest.raises(UserError, match=f"{child.session} is open in process "):
+            place.start("go on", resume=child.session, **BYPASS)
+        process = place.command("resume", str(child.session), "go on")
+        _, err = process.communicate(timeout=WAIT_S)
+        assert process.returncode == 2
+        assert f"{child.session} is open in process ".encode() in err
+        assert [log.stat().st_size for log in place.logs()] == before
 
 
 def _without_fifo(place: Place) -> None:

@@ -21,7 +21,16 @@ from tracklog.sources.reasons import why_failed
 _MICRO = 1_000_000
 _BOM = b"\xef\xbb\xbf"
 _LONGEST_ID = 200
-_NO_PART_OF_THE_QUESTION = ("limits", "max_turns", "session", "ask_here_s", "client", "is_trusted", "batch")
+_NO_PART_OF_THE_QUESTION = (
+    "limits",
+    "max_turns",
+    "session",
+    "ask_here_s",
+    "client",
+    "is_trusted",
+    "is_forced",
+    "batch",
+)
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Dollars = Annotated[float, msgspec.Meta(ge=0, lt=1e9)]

@@ -21,6 +21,7 @@ from tracklog.run import claude_code, codex
 from tracklog.run.hearing import Fifo
 from tracklog.run.hearing import handler as stop_handler
 from tracklog.run.keeping import MARK, keeper_for
+from tracklog.run.occupied import refuse_if_open
 from tracklog.run.poising import Poised
 from tracklog.run.private import PrivateFolder, folder_of, make_private, sweep
 from tracklog.run.trust import Untrusted, dangers_in, is_trusted, trust
@@ -84,6 +85,8 @@ def prepare(
     wish: Wish, *, home: Home, env: Mapping[str, str], prices: Callable[[], Prices], run: str
 ) -> Prepared:
     """Makes everything ready; raises UserError for what cannot be done."""
+    if wish.resume is not None and not wish.is_fork and not wish.is_forced:
+        refuse_if_open(wish.agent, wish.resume, env=env, home=home)
     note = ask_for_trust(wish, home, env)
     _refuse_without_price(wish, prices)
     is_claude = wish.agent == "claude"

@@ -39,9 +39,9 @@ def start(
     prepared = prepare(wish, home=ours, env=given, prices=known, run=run or new_run())
     recording = Recording(prepared, given)
     try:
-        if (
-            wish.batch is not None
-        ):  # a list goes on from what the register knows: it must know all that may cost
+        # A list goes on from what the register knows: it must know all that may cost. And who wants to go on with
+        # the same session finds us there before the client has said a word.
+        if wish.batch is not None or wish.resume is not None:
             recording.started()
         folder = prepared.folder.path if prepared.folder is not None else None
         kept = keep(prepared.argv, cwd=wish.cwd, env=prepared.env, folder=folder, waiting=prepared.keeper)

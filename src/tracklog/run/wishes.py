@@ -54,6 +54,7 @@ class Wish(NamedTuple):
     persists: bool = True  # whether the client writes a log
     session: str | None = None  # the id that a new session is to have
     resume: str | None = None  # the session that goes on
+    is_forced: bool = False  # it goes on though another process has it open
     is_fork: bool = False  # it goes on under a new id, and the old one stays as it is
     ask_here_s: float | None = None  # so long a permission waits for `tracklog answer`
     client: str | None = None  # the program to be run in place of the one on PATH

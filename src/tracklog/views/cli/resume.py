@@ -12,6 +12,7 @@ from tracklog.errors import UserError
 from tracklog.model.session import Session
 from tracklog.run import claude_code, codex
 from tracklog.run.keeping import program_named
+from tracklog.run.occupied import refuse_if_open
 from tracklog.run.wishes import Agent, is_session_name
 from tracklog.store.home import Home
 from tracklog.views.cli.children import folder_of, prompt_with_contexts, run_child
@@ -38,7 +39,8 @@ def resume(
     """Go on with a session, in the folder where it worked.
 
     SESSION is an id, the start of one, a file, or @last. With a prompt (or --prompt-file) it runs like `tracklog run`, and the
-    result tells of this run alone. Without one, the terminal is handed to the client's own resume.
+    result tells of this run alone. Without one, the terminal is handed to the client's own resume. A session that a living
+    process has open is refused, as two would write into one log: `tracklog fork` goes on in a copy, --force goes on all the same.
 
     \b
     tracklog resume @last
@@ -46,7 +48,7 @@ def resume(
     """
     story = _story(session, agent, home)
     if prompt is None and given.prompt_file is None:
-        _hand_over(story, given)
+        _hand_over(story, given, Home(tracklog_home(home)))
     _go_on(story, prompt, given, home, as_json=as_json, is_fork=False)
 
 
@@ -89,10 +91,12 @@ def _go_on(
     raise click.exceptions.Exit(run_child(wish, given, Home(tracklog_home(home)), as_json=as_json))
 
 
-def _hand_over(story: Session, given: Given) -> NoReturn:
+def _hand_over(story: Session, given: Given, ours: Home) -> NoReturn:
     """The client takes our place: its terminal, its signals, its exit code."""
     if not is_session_name(story.id):
         raise UserError(f"{story.id!r} is no session id that a client could go on with")
+    if not given.values["is_forced"]:
+        refuse_if_open(story.agent, story.id, env=os.environ, home=ours)
     client = claude_code if story.agent == "claude" else codex
     program = program_named(given.values["client"] or client.PROGRAM, os.environ)
     cwd = folder_of(given, story.cwd)

@@ -138,6 +138,10 @@ _OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
         ("--trust", "is_trusted"),
         {"is_flag": True, "help": "This folder's own settings may run what they say."},
     ),
+    (
+        ("--force", "is_forced"),
+        {"is_flag": True, "help": "Go on with a session even if another process has it open."},
+    ),
     (("--client",), {"metavar": "PROGRAM", "help": "The client to be run, in place of the one on PATH."}),
     (
         ("--detach", "is_detached"),
