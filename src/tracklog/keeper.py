@@ -13,6 +13,7 @@ the client, and that we ended), `stuck N` (that cannot be ended), or nothing but
 Rules of this room
   1. When we end, nothing of the client runs any more, in whatever group or session it is. Only what even a SIGKILL
      does not end (a disk that hangs) is not waited for.
+     If we are killed, Linux terminates the client; what it leaves, whoever started us kills, or the next run.
   2. The client is interrupted first, so that it writes down what it has; then terminated; then all is killed.
   3. stdin, stdout and stderr are the client's alone: we give up ours at once, so that their end is its end.
   4. A pid counts only together with its start: numbers are used again, and a signal must never reach a stranger.
@@ -35,7 +36,7 @@ ORDERLY = (
 LEAVE_S = 0.5  # for what outlives the client, to end when it is told to
 STUCK_S = 10.0  # for what was killed, to be gone
 LOOK_S = 0.01  # between two looks at what is left
-SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
+PARENT_DEATH_SIGNAL, SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of prctl(2)
 NAMES = ("settings.json", "stop.fifo", "schema.json", "keeper")  # what we make in the private folder …
 PAYLOAD = "hook."  # … how names begin that hooks make there …
 ASKS = "asks"  # … and a folder with files of JSON
@@ -196,15 +197,48 @@ def main(arguments: "list[str]") -> None:
 
 def started(order: Order) -> "int | None":
     """Starts the client in a process group of its own, with every signal as a shell would leave it."""
-    usual = [signal for signal in range(1, 32) if signal not in (KILL, STOP)]
+    prctl, keeper = prctl_of_this_system(), os.getpid()
     try:
         os.chdir(order.cwd)
-        return os.posix_spawn(
-            order.words[0], order.words, order.variables, setpgroup=0, setsigmask=(), setsigdef=usual
-        )
-    except OSError as error:  # there is no such program, or it is none
+        reading, writing = os.pipe()  # both close on exec: nothing comes when the client has been started
+        client = os.fork()
+    except OSError as error:  # there is no such folder, or no room for a process
         tell(order.told, b"failed", error.errno or 0)
         return None
+    if client == 0:
+        become(order, prctl, keeper, writing)
+    os.close(writing)
+    errno = whole(reading)
+    if errno:  # there is no such program, or it is none
+        os.waitpid(client, 0)
+        tell(order.told, b"failed", int(errno))
+        return None
+    return client
+
+
+def become(order: Order, prctl: "Prctl | None", keeper: int, writing: int) -> None:
+    """Turns a fork of the keeper into the client. It never comes back.
+
+    On Linux the system terminates the client when the keeper dies, also by SIGKILL and together with who started it.
+    """
+    errno = 0
+    try:
+        import _signal  # type: ignore[import-not-found]  # built in; `signal` would keep the client waiting
+
+        os.setpgid(0, 0)
+        for number in range(1, 32):
+            if number not in (KILL, STOP):
+                _signal.signal(number, _signal.SIG_DFL)
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
+        if prctl is not None:
+            prctl(PARENT_DEATH_SIGNAL, TERMINATE)
+        if os.getppid() == keeper:  # else it has died before it could be asked for
+            os.execve(order.words[0], order.words, order.variables)
+    except OSError as error:
+        errno = error.errno or 0
+    finally:
+        os.write(writing, b"%d" % errno)
+        os._exit(127)
 
 
 def tell(told: int, what: bytes, n: int) -> None:
@@ -217,15 +251,29 @@ def tell(told: int, what: bytes, n: int) -> None:
 
 def adopt_orphans() -> bool:
     """On Linux: a process whose parent has died becomes our child, so that nothing gets out of our sight."""
-    if sys.platform != "linux":
-        return False
-    try:
+    prctl = prctl_of_this_system()
+    return prctl is not None and prctl(SUBREAPER, 1)
+
+
+class Prctl:
+    """prctl(2): what a process asks of Linux for itself."""
+
+    def __init__(self) -> None:
         import _ctypes  # `ctypes` alone takes as long as all the rest
 
-        prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]  # None is the program itself
-        return bool(_ctypes.call_cdeclfunction(prctl, (SUBREAPER, 1, 0, 0, 0)) == 0)
+        self._call = _ctypes.call_cdeclfunction
+        self._address = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]  # None is the program itself
+
+    def __call__(self, option: int, value: int) -> bool:
+        return bool(self._call(self._address, (option, value, 0, 0, 0)) == 0)
+
+
+def prctl_of_this_system() -> "Prctl | None":
+    """None where there is none: what leaves its group and loses its parent is lost to us there."""
+    try:
+        return Prctl() if sys.platform == "linux" else None
     except (ImportError, AttributeError, OSError, TypeError):
-        return False  # then what leaves its group and loses its parent is lost to us, as on other systems
+        return None
 
 
 def give_up_our_place() -> None:

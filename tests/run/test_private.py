@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tracklog.run.private import make_private, note_process, sweep
+from tracklog.run.outliving import sweep
+from tracklog.run.private import make_private, note_process
 from tracklog.store.home import Home
 
 RUN = "0123456789abcdef"

@@ -1,11 +1,13 @@
-"""What still runs of a run whose tracklog was killed: its keeper ends it, and is given the time for that."""
+"""End what still runs of runs whose tracklog was killed. Usually the keeper does, and is given the time for that."""
 
 from __future__ import annotations
 
+import os
 import time
 
-from tracklog.run.keeping import Tree
-from tracklog.run.private import is_kept
+from tracklog.keeper import clear_folder
+from tracklog.run.keeping import MARK, Tree
+from tracklog.run.private import are_all_dead, is_kept, left_folders
 from tracklog.run.register import Run
 from tracklog.store.home import Home
 
@@ -21,3 +23,17 @@ def await_end(run: Run, home: Home) -> None:
     while is_kept(home, run.id) and time.monotonic() < until:
         time.sleep(_LOOK_S)
     Tree(mark=run.id).kill()  # its keeper was killed as well
+
+
+def sweep(home: Home) -> int:
+    """Remove the folders of runs that nobody keeps any more, and kill what still runs of them; how many folders.
+
+    That is what is left when tracklog and its keeper were killed together. A run that we are a part of ourselves is not
+    killed.
+    """
+    n_cleared = 0
+    for folder in left_folders(home):
+        if are_all_dead(folder) and folder.name != os.environ.get(MARK):
+            Tree(mark=folder.name).kill()
+        n_cleared += clear_folder(str(folder))
+    return n_cleared

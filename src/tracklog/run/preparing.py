@@ -23,7 +23,7 @@ from tracklog.run.hearing import handler as stop_handler
 from tracklog.run.keeping import MARK, keeper_for
 from tracklog.run.occupied import refuse_if_open
 from tracklog.run.poising import Poised
-from tracklog.run.private import PrivateFolder, folder_of, make_private, sweep
+from tracklog.run.private import PrivateFolder, folder_of, left_folders, make_private
 from tracklog.run.trust import Untrusted, dangers_in, is_trusted, trust
 from tracklog.run.wishes import Wish
 from tracklog.sources.reasons import why_failed
@@ -145,7 +145,10 @@ def _session_of(wish: Wish) -> str | None:
 def _make_folder(prepared: Prepared) -> None:
     try:
         prepared.home.make()
-        sweep(prepared.home)
+        if left_folders(prepared.home):
+            from tracklog.run.outliving import sweep  # slow to load, and there is seldom something to sweep
+
+            sweep(prepared.home)
         prepared.folder = make_private(prepared.home, prepared.run)
         if prepared.wish.agent == "claude" and prepared.folder.fifo is not None:
             prepared.fifo = Fifo(prepared.folder.fifo)

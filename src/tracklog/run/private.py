@@ -93,13 +93,22 @@ def is_kept(home: Home, run: str) -> bool:
     return folder.exists() and not _is_left(folder)
 
 
-def sweep(home: Home) -> int:
-    """Removes the folders of runs that nobody keeps any more; how many."""
+def left_folders(home: Home) -> list[Path]:
+    """The folders of runs that nobody keeps any more."""
     try:
         folders = [path for path in (home.runs / "now").iterdir() if _RUN.fullmatch(path.name)]
     except OSError:
-        return 0
-    return sum(clear_folder(str(folder)) for folder in folders if _is_left(folder))
+        return []
+    return [folder for folder in folders if _is_left(folder)]
+
+
+def are_all_dead(folder: Path) -> bool:
+    """Whether a folder was noted as in use, and every process that noted it is certainly gone."""
+    try:
+        lives = [_life_of(note) for note in _notes(folder / NOTE_NAME)]
+    except OSError:
+        return False
+    return bool(lives) and set(lives) == {"gone"}
 
 
 def _made_fifo(path: Path) -> Path | None:
