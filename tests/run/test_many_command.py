@@ -337,12 +337,12 @@ def test_a_comparison_is_shown_as_a_table_with_the_first_text_and_the_difference
 
 
 def test_on_a_terminal_running_children_are_shown_and_their_words_are_spelled_out(place: Place) -> None:
-    place.write({"prompt": "sleep 1 say done", "id": "\x1b[31mred"})
+    place.write({"prompt": "sleep 4 say done", "id": "\x1b[31mred"})
     words = ("run", "--cwd", place.work, "--many", place.list)
     shown = on_a_terminal(*words, home=place.top, env=place.env)
     assert "0 done · 0 failed · 1 running · 0 left" in shown
     assert "\\x1b[31mred" in shown
-    assert "Bash sleep 1" in shown
+    assert "Bash sleep 4" in shown
     assert "\x1b[31m" not in shown
 
 
