@@ -8,15 +8,25 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tracklog.live import states
 from tracklog.live.signs import Doing, Sign
-from tracklog.live.states import SETTLES_MS, SILENT_MS, Alive, LiveState, State, pending, state_of
+from tracklog.live.states import (
+    SETTLES_MS,
+    SILENT_MS,
+    UNKNOWN_PROCESS,
+    Alive,
+    LiveState,
+    State,
+    pending,
+    state_of,
+)
 
 NOW = 1_800_000_000_000
 LIVES = Alive("alive", "process 4410 lives", 4410)
 LEFT = Alive("gone", "sessions/4410.json was taken away", 4410, has_left=True, at_ms=NOW - 10)
-KILLED = Alive("gone", "there is no process 4410", 4410, at_ms=NOW - 10)
+KILLED = Alive("gone", "there is no process 4410", 4410)
 NOBODY_KNOWS = Alive("unknown", "never registered")
 
 
@@ -33,7 +43,9 @@ def log(state: Doing, ago_ms: int = 0, **more: Any) -> Sign:
 
 
 def said(*signs: Sign, alive: Alive = LIVES, now_ms: int = NOW) -> LiveState:
-    return state_of(signs, alive, now_ms=now_ms)
+    made = state_of(signs, alive, now_ms=now_ms)
+    assert made.alive == alive
+    return replace(made, alive=UNKNOWN_PROCESS)
 
 
 TABLE: list[tuple[Doing | None, Alive, int, State]] = [
@@ -52,7 +64,7 @@ TABLE: list[tuple[Doing | None, Alive, int, State]] = [
     ("idle", LEFT, 0, "ended"),
     ("idle", KILLED, 0, "ended"),
     ("idle", NOBODY_KNOWS, SILENT_MS, "idle"),
-    ("idle", NOBODY_KNOWS, SILENT_MS + 1, "unknown"),
+    ("idle", NOBODY_KNOWS, SILENT_MS + 1, "idle"),
     ("ended", LIVES, 0, "ended"),
     ("ended", LEFT, 0, "ended"),
     ("ended", KILLED, 0, "ended"),
@@ -182,10 +194,24 @@ def test_a_crashed_session_tells_in_what_and_since_when() -> None:
         state="crashed",
         doing="Bash: make",
         call="a",
-        since_ms=NOW - 10,
+        since_ms=NOW - 900,
         evidence=["log line 3", "there is no process 4410"],
         pid=4410,
     )
+
+
+def test_a_crash_counts_from_the_last_sign_of_life() -> None:
+    signs = [registry("working", 5_000), log("working", 900)]
+    assert state_of(signs, KILLED, now_ms=NOW).since_ms == NOW - 900
+    assert state_of(signs, KILLED, now_ms=NOW + 9_000, last_ms=NOW - 700).since_ms == NOW - 700
+
+
+def test_what_nobody_can_say_names_that_as_its_evidence() -> None:
+    silent = log("idle", SILENT_MS + 1)
+    assert said(silent, alive=Alive("unknown")).evidence == [
+        "log line 3",
+        "nothing shows whether its process lives",
+    ]
 
 
 def test_a_sign_of_a_clock_that_is_ahead_counts_as_of_now() -> None:

@@ -119,7 +119,7 @@ def made(tmp_path: Path) -> tuple[Path, Path]:
 def due(home: Path) -> set[str]:
     with reading(Home(home)) as database:
         assert database is not None
-        return {session for _, session in unsettled(database.db, now=NOW - timedelta(days=9))}
+        return {session for _, session in unsettled(database.db)}
 
 
 def test_only_sessions_with_new_lines_are_put_together_again(made: tuple[Path, Path]) -> None:

@@ -10,6 +10,7 @@ from tests.model.lines import Line, at, log, reply, result, use, user
 from tests.pipeline.indexed_logs import PRICES
 from tests.pipeline.test_thread_rows import reading_of
 from tracklog.model.ids import MAIN
+from tracklog.model.life import Life
 from tracklog.pipeline.open_threads import OpenThreads, placed_turns
 from tracklog.pipeline.session_page import SessionHead, session_head, spent_by
 from tracklog.pipeline.settling import session_files, settle_sessions
@@ -26,7 +27,7 @@ from tracklog.store.scope import scope_of
 
 ID = "11111111-aaaa-4aaa-8aaa-111111111111"
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-NOBODY = Asked("claude", ID, None, None, False, False, NOW)
+NOBODY = Asked("claude", ID, None, None, False, Life(is_alive=False), NOW)
 
 TALK: list[Line | bytes] = [
     user("a", None, "do it", timestamp=at(1)),
@@ -77,7 +78,7 @@ def test_a_call_whose_result_may_still_come_far_behind_is_not_judged(tmp_path: P
 
 
 def test_a_running_session_has_running_calls(tmp_path: Path) -> None:
-    rows = window(NOBODY._replace(is_alive=True), reading_of(tmp_path, *TALK), 1, 99)
+    rows = window(NOBODY._replace(life=Life(is_alive=True)), reading_of(tmp_path, *TALK), 1, 99)
     assert verdicts(rows)["t3"] == "running"
 
 
@@ -145,7 +146,7 @@ def opened(database: Database, root: Path) -> tuple[SessionHead, ThreadReading, 
 
 
 def asked(database: Database, head: SessionHead) -> Asked:
-    return Asked("claude", ID, head.known, database.db, head.is_settled, None, NOW)
+    return Asked("claude", ID, head.known, database.db, head.is_settled, Life(), NOW)
 
 
 def test_the_index_tells_the_same_as_the_lines(tmp_path: Path, database: Database) -> None:

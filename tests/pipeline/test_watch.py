@@ -288,12 +288,14 @@ def test_a_session_that_no_registry_file_names_has_left(home: LiveHome) -> None:
         until(watch, state("working"))
 
 
-def test_where_no_registry_is_kept_nobody_can_say_who_has_left(home: LiveHome) -> None:
+def test_where_no_registry_is_kept_a_session_without_a_process_has_crashed_in_its_work(
+    home: LiveHome,
+) -> None:
     (home.path / "sessions").rmdir()
     home.line(type="user", timestamp="2026-03-01T10:00:00.000Z", message={"role": "user", "content": "x"})
     with closing(Watch(home.roots)) as watch:
         watch.begin()
-        assert watch.sessions["claude", ONE].state.state == "unknown"
+        assert watch.sessions["claude", ONE].state.state == "crashed"
 
 
 def test_a_log_that_moves_on_while_it_is_read_is_told_once(

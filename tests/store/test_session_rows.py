@@ -23,6 +23,7 @@ from tracklog.store.session_rows import (
     mark_only_here,
     mark_unsettled,
     put_session,
+    resting_rows,
     session_names,
     unsettled,
 )
@@ -73,6 +74,9 @@ def session(name: str = "s1", *, agent: str = "claude", last: datetime = AT, **m
         "errors": 0,
         "threads": 1,
         "forked_from": None,
+        "signs": b"\x90",
+        "life": None,
+        "evidence": "[]",
         "not_understood": 0,
         **more,
     }
@@ -169,12 +173,12 @@ def test_two_agents_may_have_given_the_same_id(db: sqlite3.Connection) -> None:
 
 def test_what_is_marked_is_due_until_it_is_put_again(db: sqlite3.Connection) -> None:
     put_session(db, session(), only_here=False)
-    assert unsettled(db, now=AT + timedelta(days=1)) == []
+    assert unsettled(db) == []
     mark_unsettled(db, [("claude", "s1"), ("codex", "new")])
-    assert unsettled(db, now=AT + timedelta(days=1)) == [("claude", "s1"), ("codex", "new")]
+    assert unsettled(db) == [("claude", "s1"), ("codex", "new")]
     put_session(db, session(), only_here=False)
     put_session(db, session("new", agent="codex"), only_here=False)
-    assert unsettled(db, now=AT + timedelta(days=1)) == []
+    assert unsettled(db) == []
 
 
 def test_a_session_that_is_only_marked_is_in_no_list(db: sqlite3.Connection) -> None:
@@ -183,24 +187,29 @@ def test_a_session_that_is_only_marked_is_in_no_list(db: sqlite3.Connection) -> 
     assert [one.id for one in known_sessions(db)] == ["s1"]
 
 
-@pytest.mark.parametrize(
-    ("state", "minutes", "is_due"),
-    [
-        ("unknown", 0, False),
-        ("unknown", 10, False),
-        ("unknown", 11, True),
-        ("unknown", -11, True),
-        ("ended", 11, False),
-        ("ended", 10, True),
-        ("ended", -9, True),
-        ("ended", -11, False),
-    ],
-)
-def test_what_the_clock_decides_is_due_when_the_clock_decides_otherwise(
-    db: sqlite3.Connection, state: str, minutes: int, is_due: bool
+def resting(db: sqlite3.Connection, *alive: str, since: datetime = AT) -> list[str]:
+    found = resting_rows(db, alive, since_ms=int(since.timestamp() * 1000))
+    return [one.session for one in found]
+
+
+def test_what_may_change_without_a_line_is_what_is_not_over_or_rests_on_a_process_or_lives(
+    db: sqlite3.Connection,
 ) -> None:
-    put_session(db, session(state=state), only_here=False)
-    assert unsettled(db, now=AT + timedelta(minutes=minutes)) == ([("claude", "s1")] if is_due else [])
+    put_session(db, session("over"), only_here=False)
+    put_session(db, session("idle", state="idle"), only_here=False)
+    put_session(db, session("open", life="gone"), only_here=False)
+    put_session(db, session("new", last=AT + timedelta(hours=1)), only_here=False)
+    put_session(db, session("marked", state="idle"), only_here=False)
+    mark_unsettled(db, [("claude", "marked")])
+    assert resting(db) == ["idle", "open", "new"]
+    assert resting(db, "over") == ["over", "idle", "open", "new"]
+    assert resting(db, "/logs/s1.jsonl") == ["over", "idle", "open", "new"]
+
+
+def test_rows_of_an_earlier_version_are_made_again_if_they_are_recent(db: sqlite3.Connection) -> None:
+    put_session(db, session("old", signs=None), only_here=False)
+    put_session(db, session("recent", signs=None, last=datetime.now(UTC)), only_here=False)
+    assert unsettled(db) == [("claude", "recent")]
 
 
 def test_what_lists_tell_comes_in_the_order_that_is_asked_for_however_many_there_are(

@@ -11,6 +11,7 @@ Rules of this room
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from tracklog.live.signs import THINKING, Sign, asked_by, told_call
 from tracklog.model.events import (
@@ -38,6 +39,19 @@ _BY_COMMAND = ("slash", "shell")
 _MOST_OVER = 64  # calls whose end is remembered within a turn
 
 
+class LogSign(NamedTuple):
+    """The newest sign of a log, whenever it is asked for."""
+
+    sign: Sign
+    is_unsaid: bool = False  # the answer gave no reason to stop
+
+    def at(self, now_ms: int) -> Sign:
+        """The sign as it counts now."""
+        if self.is_unsaid and now_ms - self.sign.at_ms > UNSAID_MS:
+            return self.sign._replace(state="idle", doing=None)
+        return self.sign
+
+
 class LogSigns:
     """Follows the events of one thread; feed it in one go or as the log grows."""
 
@@ -62,15 +76,18 @@ class LogSigns:
 
     def sign(self, now_ms: int) -> Sign | None:
         """The newest sign; None while the log has said nothing of what is done."""
+        newest = self.newest()
+        return newest.at(now_ms) if newest is not None else None
+
+    def newest(self) -> LogSign | None:
+        """The newest sign, to be asked later; None while the log has said nothing of what is done."""
         if self._sign is None:
             return None
         sign = self._sign._replace(open_calls=tuple(self._open), over=frozenset(self._over))
-        if self._is_unsaid and now_ms - sign.at_ms > UNSAID_MS:
-            return sign._replace(state="idle", doing=None)
         if sign.call is not None:  # told only when somebody asks: a log may hold many thousands of calls
             called = self._open[sign.call]
-            return sign._replace(doing=told_call(called.name, opened(called.input), self._cwd))
-        return sign
+            sign = sign._replace(doing=told_call(called.name, opened(called.input), self._cwd))
+        return LogSign(sign, self._is_unsaid)
 
     def _take(self, event: Event) -> None:
         match event:

@@ -1,9 +1,11 @@
-"""When a process started: what tells it apart from a later one of the same number. It loads little."""
+"""When a process started, and which processes have a word in their name, from /proc. It loads little."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+_MOST_COMMAND = 8_192  # bytes of a command line
 _START_TICKS = (
     19  # of the fields of /proc/<pid>/stat behind the name, which may hold anything (proc(5), field 22)
 )
@@ -16,3 +18,26 @@ def start_ticks(pid: int) -> int | None:
         return int(told.rpartition(b")")[2].split()[_START_TICKS])
     except (OSError, ValueError, IndexError):
         return None
+
+
+def pids_named(word: str) -> list[int] | None:
+    """The processes whose name or command line begins with a program of this name; None without /proc.
+
+    A coarse filter, so that nothing is loaded where no such process runs: the caller looks closer.
+    """
+    wanted = word.encode()
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return None
+    return [pid for pid in pids if wanted in _program(pid).lower()] if pids else None
+
+
+def _program(pid: int) -> bytes:
+    """The name and the first two words of the command line of a process."""
+    try:
+        comm = Path(f"/proc/{pid}/comm").read_bytes()
+        line = Path(f"/proc/{pid}/cmdline").read_bytes()[:_MOST_COMMAND]
+    except OSError:
+        return b""
+    return b"\0".join([comm, *(os.path.basename(one) for one in line.split(b"\0")[:2])])

@@ -1,4 +1,4 @@
-"""Which processes live: whether a pid is still the process that was meant, and which Codex writes which log.
+"""Which processes live: whether a pid is still the process that was meant, and which client may write which log.
 
 Rules of this room
   1. A pid alone proves nothing: numbers are used again. The start time must fit, as the client noted it.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import psutil
 
-from tracklog.live.process_start import start_ticks
+from tracklog.live.process_start import pids_named, start_ticks
 from tracklog.live.states import Alive
 
 NEAR_MS = 2_000  # two clocks that tell of one start may differ by so much
@@ -72,13 +72,51 @@ def is_running(pid: int) -> bool:
     return not told.rpartition(b")")[2].strip().startswith(_ENDED)
 
 
+class ClaudeProcess(NamedTuple):
+    """A running Claude Code."""
+
+    pid: int
+    started_ms: int
+    cwd: str | None  # None: we may not look
+
+
 def running_codex() -> list[CodexProcess]:
     """All Codex processes of this machine that can be seen."""
-    found = []
-    for process in psutil.process_iter(["name"]):
-        if "codex" in str(process.info["name"] or "").lower() and (codex := _codex(process)) is not None:
-            found.append(codex)
-    return found
+    found = (_codex(process) for process in _processes_named("codex"))
+    return [codex for codex in found if codex is not None]
+
+
+def running_claude() -> list[ClaudeProcess]:
+    """All processes of Claude Code on this machine that can be seen."""
+    found = (_claude(process) for process in _processes_named("claude"))
+    return [claude for claude in found if claude is not None]
+
+
+def _processes_named(word: str) -> Iterator[psutil.Process]:
+    """The processes whose name, or whose program, has this word in it."""
+    pids = pids_named(word)
+    for pid in psutil.pids() if pids is None else pids:
+        try:
+            process = psutil.Process(pid)
+            words = [process.name(), *map(os.path.basename, process.cmdline()[:2])]
+        except psutil.Error:
+            continue
+        if any(word in one.lower() for one in words):
+            yield process
+
+
+def claude_of(
+    running: Sequence[ClaudeProcess], *, cwd: str | None, last_ms: int, named: Collection[int] = ()
+) -> Alive:
+    """Whether a client that keeps no registry may hold a session: a process in its folder, older than its last line.
+
+    `named` are the processes whose session is known to be another one.
+    """
+    for one in running:
+        is_there = one.cwd is None or cwd is None or one.cwd == cwd
+        if is_there and one.pid not in named and one.started_ms <= last_ms + NEAR_MS:
+            return Alive("unknown", f"process {one.pid} of Claude Code works in the same folder", one.pid)
+    return Alive("gone", "no process of Claude Code works in its folder", is_sure=False)
 
 
 def codex_of(
@@ -96,7 +134,7 @@ def codex_of(
     for one in (hidden for hidden in running if hidden.rollouts is None):
         if _could_be(one, cwd, started_at_ms):
             return Alive("unknown", f"process {one.pid} works in the same folder", one.pid)
-    return Alive("gone", "no process has the log open")
+    return Alive("gone", "no process has the log open", is_sure=False)
 
 
 def _could_be(process: CodexProcess, cwd: str | None, started_at_ms: int | None) -> bool:
@@ -178,6 +216,17 @@ def _codex(process: psutil.Process) -> CodexProcess | None:
         return None
     except psutil.AccessDenied:
         return CodexProcess(process.pid, _started_ms(process), None, None)
+
+
+def _claude(process: psutil.Process) -> ClaudeProcess | None:
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        return ClaudeProcess(process.pid, _started_ms(process), _cwd_of(process))
+    except psutil.NoSuchProcess:
+        return None
+    except psutil.AccessDenied:
+        return ClaudeProcess(process.pid, _started_ms(process), None)
 
 
 def _cwd_of(process: psutil.Process) -> str | None:

@@ -141,7 +141,7 @@ class Roll:
                 self._since[name] = one.record.updated_at or now_ms
         present: dict[str, Registered] = {}
         for name, one in files.items():
-            seen = self._registered(name, one, now_ms)
+            seen = self._registered(name, one)
             present[seen.session] = better(seen, present.get(seen.session))
         self._sessions = self._departed(present, now_ms) | present
         self._files = files
@@ -163,12 +163,8 @@ class Roll:
                 found[name] = read
         return found
 
-    def _registered(self, name: str, one: Registration, now_ms: int) -> Registered:
+    def _registered(self, name: str, one: Registration) -> Registered:
         alive = one.process()
-        before = self._sessions.get(one.record.session_id)
-        if alive.life == "gone":
-            was_gone = before is not None and before.alive.life == "gone"
-            alive = alive._replace(at_ms=before.alive.at_ms if before and was_gone else now_ms)
         sign = one.sign(since_ms=self._since.get(name, 0))
         return Registered(one.record.session_id, one, alive, sign)
 

@@ -9,14 +9,15 @@ Rules of this room
   3. That a call is open ends no wait: the call may be the very one that is asked about. That it has its result puts
      aside what a hook says of it: hooks write when they run, measured up to 600 ms behind the fact.
   4. A process that is gone was ended or has crashed. It ended if it cleaned up behind itself, said goodbye, or had
-     nothing to do. Where nobody can say whether it lives, ten minutes of silence make the state unknown.
+     nothing to do. Where nobody can say whether it lives, ten minutes of silence make work and waiting unknown; a turn
+     that is over stays over. A crash counts from the last sign of life, not from when it was noticed.
   5. No sign is looked at by its place in the list, and nothing here reads a file or a clock.
 
 | the newest sign         | the process is alive     | gone, left properly | gone, file or log left standing | cannot be known          |
 |-------------------------|--------------------------|---------------------|---------------------------------|--------------------------|
 | working                 | working                  | ended               | crashed                         | working, later unknown   |
 | waiting                 | waiting                  | ended               | crashed                         | waiting, later unknown   |
-| idle                    | idle                     | ended               | ended                           | idle, later unknown      |
+| idle                    | idle                     | ended               | ended                           | idle                     |
 | ended                   | ended                    | ended               | ended                           | ended                    |
 | none                    | unknown                  | ended               | ended                           | unknown                  |
 """
@@ -35,6 +36,7 @@ SETTLES_MS = 2_000  # so long may the registry's file lag behind a hook or a lin
 SILENT_MS = 600_000  # so long does a state stand of which nobody can say whether its process lives
 _STRENGTH = {"ask": 4, "hook": 3, "registry": 2, "log": 1, "process": 0}
 _BACKGROUND = "something runs in the background"
+_NOTHING_SHOWS = "nothing shows whether its process lives"
 
 
 class Alive(NamedTuple):
@@ -44,7 +46,11 @@ class Alive(NamedTuple):
     why: str = ""
     pid: int | None = None
     has_left: bool = False  # it took its registry file away, or took up another session
-    at_ms: int | None = None  # when it was seen to be gone
+    at_ms: int | None = None  # when it left; None: nobody saw it
+    is_sure: bool = True  # False: no process was found that could be it
+
+
+UNKNOWN_PROCESS = Alive("unknown")
 
 
 class LiveState(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,23 +64,31 @@ class LiveState(msgspec.Struct, frozen=True, kw_only=True):
     evidence: list[str] = []
     pid: int | None = None
     has_background: bool = False
+    alive: Alive = UNKNOWN_PROCESS  # what it rests on, too
 
 
-def state_of(signs: Sequence[Sign], alive: Alive, *, now_ms: int) -> LiveState:
-    """The state that all signs of a session add up to."""
+def state_of(signs: Sequence[Sign], alive: Alive, *, now_ms: int, last_ms: int = 0) -> LiveState:
+    """The state that all signs of a session add up to; `last_ms` is the newest moment that its logs name."""
+    return msgspec.structs.replace(_state_of(signs, alive, now_ms, min(last_ms, now_ms)), alive=alive)
+
+
+def _state_of(signs: Sequence[Sign], alive: Alive, now_ms: int, last_ms: int) -> LiveState:
     past = [sign._replace(at_ms=min(sign.at_ms, now_ms)) for sign in signs]  # no clock is ahead of ours
     happened = _last_happening(past)
     asked = _newest(sign for sign in past if sign.source == "ask")  # it is there only while it is open
     winner = asked or _decided(_newest(sign for sign in past if sign.source == "registry"), happened, now_ms)
     if winner is None:
         state: State = "ended" if alive.life == "gone" else "unknown"
-        return LiveState(state=state, since_ms=alive.at_ms, evidence=_evidence([], alive), pid=alive.pid)
+        since_ms = alive.at_ms or (last_ms or None if state == "ended" else None)
+        return LiveState(state=state, since_ms=since_ms, evidence=_evidence([], alive), pid=alive.pid)
     if alive.life == "gone":
-        return _gone(winner, happened, alive)
-    if alive.life == "unknown" and winner.state != "ended" and _silence(past, now_ms) > SILENT_MS:
-        return LiveState(
-            state="unknown", since_ms=winner.at_ms, evidence=_evidence([winner], alive), pid=alive.pid
-        )
+        last_ms = max(last_ms, *(sign.at_ms for sign in past))
+        return _gone(winner, happened, alive, last_ms)
+    if alive.life == "unknown" and winner.state != "ended" and _is_silent(past, now_ms):
+        alive = alive if alive.why else alive._replace(why=_NOTHING_SHOWS)
+        if winner.state != "idle":
+            evidence = _evidence([winner], alive)
+            return LiveState(state="unknown", since_ms=winner.at_ms, evidence=evidence, pid=alive.pid)
     return _told(winner, happened, past, alive)
 
 
@@ -137,21 +151,21 @@ def _decided(level: Sign | None, happened: Sign | None, now_ms: int) -> Sign | N
     return happened
 
 
-def _gone(winner: Sign, happened: Sign | None, alive: Alive) -> LiveState:
+def _gone(winner: Sign, happened: Sign | None, alive: Alive, last_ms: int) -> LiveState:
     is_well = alive.has_left or winner.state in ("idle", "ended")
     was_in = _detail(winner, happened)
     return LiveState(
         state="ended" if is_well else "crashed",
         doing=None if is_well else was_in.doing,
         call=None if is_well else was_in.call,
-        since_ms=winner.at_ms if winner.state == "ended" or alive.at_ms is None else alive.at_ms,
+        since_ms=winner.at_ms if winner.state == "ended" else alive.at_ms or last_ms,
         evidence=_evidence([winner], alive),
         pid=alive.pid,
     )
 
 
-def _silence(signs: list[Sign], now_ms: int) -> int:
-    return now_ms - max(sign.at_ms for sign in signs)
+def _is_silent(signs: list[Sign], now_ms: int) -> bool:
+    return now_ms - max(sign.at_ms for sign in signs) > SILENT_MS
 
 
 def _told(winner: Sign, happened: Sign | None, signs: list[Sign], alive: Alive) -> LiveState:

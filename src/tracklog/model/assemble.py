@@ -20,6 +20,7 @@ from tracklog.model.facts import CallFacts, RequestFacts, TurnFacts
 from tracklog.model.fold import FileFold
 from tracklog.model.graph import Graph
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, SessionId, ThreadId
+from tracklog.model.life import Life
 from tracklog.model.lineage import Descent
 from tracklog.model.session import Call, Request, Session, Stray, Thread, ThreadState, Turn
 from tracklog.model.tasks import Tasks
@@ -37,6 +38,14 @@ from tracklog.model.turn_values import (
 from tracklog.records.base import opened
 
 _FRESH = timedelta(minutes=10)
+_OF_MAIN: dict[
+    str | None, ThreadState
+] = {  # the main thread does what its session does, while its process lives
+    "working": "running",
+    "waiting": "waiting",
+    "idle": "idle",
+    "crashed": "crashed",
+}
 
 
 def assemble(
@@ -45,6 +54,7 @@ def assemble(
     session: SessionId,
     agent: str,
     is_alive: bool | None = None,
+    life: Life | None = None,
     now: datetime | None = None,
     descent: Descent | None = None,
     heard: Sequence[HookRan] = (),
@@ -52,12 +62,13 @@ def assemble(
 ) -> Session:
     """The session that some logs tell.
 
-    `is_alive` is about its process; None if nobody knows. `descent` says which lines are copies of another session's.
+    `life` is about its process; of one of which no more is known than that, `is_alive` says it. `descent` says which lines are copies of another session's.
     `heard` is what our own hook was told of the session.
     Without text, what only the telling of a whole session needs is left out: todos, questions, hooks, the living path.
     """
+    life = life or Life(is_alive)
     folds = sorted(folds, key=lambda fold: fold.path)
-    work = _Work(folds, session, agent, is_alive, _is_fresh(folds, now), descent or Descent(), heard)
+    work = _Work(folds, session, agent, life, _is_fresh(folds, now), descent or Descent(), heard)
     threads = {id: work.thread(work.strands[id]) for id in work.top_down()}
     main = threads[MAIN]
     for id, thread in threads.items():
@@ -79,7 +90,7 @@ def assemble(
     if with_text:
         _tell_the_rest(made, work)
     _trace_back(made, work.descent)
-    describe(made, folds, is_alive=is_alive, is_fresh=work.is_fresh)
+    describe(made, folds, life=life, is_fresh=work.is_fresh)
     return made
 
 
@@ -125,7 +136,7 @@ class _Work:
     folds: list[FileFold]
     session: SessionId
     agent: str
-    is_alive: bool | None
+    life: Life
     is_fresh: bool
     descent: Descent
     heard: Sequence[HookRan]
@@ -230,7 +241,9 @@ class _Work:
         judged = judge(
             facts,
             Circumstances(
-                is_alive=self.is_alive,
+                is_alive=self.life.is_alive,
+                alive_by=self.life.why,
+                is_alive_sure=self.life.is_sure,
                 is_fresh=self.is_fresh,
                 is_abandoned=not on_active_branch,
                 seen=seen,
@@ -307,6 +320,8 @@ class _Work:
         return self.stopped[strand.id]
 
     def _state(self, strand: Strand) -> ThreadState:
+        if strand.id == MAIN and self.life.state in _OF_MAIN:
+            return _OF_MAIN[self.life.state]
         end, _ = end_of(strand)
         judged = self.judged.get(strand.call) if strand.call is not None else None
         if self._is_stopped(strand):
@@ -317,7 +332,9 @@ class _Work:
             return "ended"
         if strand.id == MAIN and end == "stopped":
             return "ended"
-        return "running" if self.is_alive or (self.is_alive is None and self.is_fresh) else "unknown"
+        if self.life.is_alive or (self.life.is_alive is None and self.is_fresh):
+            return "running"
+        return "unknown" if self.life.is_alive is None else "crashed"
 
     def strays(self) -> Iterator[Stray]:
         """Results whose call stands in none of the session's logs."""

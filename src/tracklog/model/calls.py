@@ -61,6 +61,8 @@ class Circumstances(NamedTuple):
     """What stands outside of the call and bears on its verdict."""
 
     is_alive: bool | None = None  # the process; None: nobody knows
+    alive_by: str = ""  # what says so
+    is_alive_sure: bool = True
     is_fresh: bool = False  # the log changed within ten minutes of the caller's now
     is_abandoned: bool = False  # its branch was left
     seen: Sequence[TaskSeen] = ()  # what was said of its work in the background, in order
@@ -226,7 +228,8 @@ def _without_result(call: CallFacts, around: Circumstances) -> Judgement:
     if around.is_alive is not None:
         verdict: Verdict = "running" if around.is_alive else "lost"
         why = "the process lives" if around.is_alive else "the process is gone"
-        return Judgement(verdict, "stated", f"no result: {why}")
+        said = f" ({around.alive_by})" if around.alive_by else ""
+        return Judgement(verdict, "stated" if around.is_alive_sure else "inferred", f"no result: {why}{said}")
     if around.is_fresh:
         return Judgement("running", "inferred", "no result, and the log changed within ten minutes")
     return Judgement("lost", "inferred", "no result, and the log is at rest")

@@ -24,6 +24,7 @@ from tracklog.model.events import (
 )
 from tracklog.model.fold import FileFold
 from tracklog.model.ids import MAIN, NodeId
+from tracklog.model.life import Life
 from tracklog.model.session import Compaction, Failure, Note, Problem, Session
 
 _LONGEST_TITLE = 200
@@ -31,7 +32,7 @@ _PRECEDENCE = ("custom", "name", "ai", "summary")
 E_ = TypeVar("E_", bound=Event)
 
 
-def describe(session: Session, folds: list[FileFold], *, is_alive: bool | None, is_fresh: bool) -> None:
+def describe(session: Session, folds: list[FileFold], *, life: Life, is_fresh: bool) -> None:
     """Fills in what the logs say about the session as a whole."""
     _name(session, folds)
     _place(session, folds)
@@ -40,7 +41,9 @@ def describe(session: Session, folds: list[FileFold], *, is_alive: bool | None, 
     own = [turn.at for turn in session.turns if turn.at is not None and not turn.is_inherited]
     session.started_at = min(own if session.inherited and own else times, default=None)
     session.last_at = max(times, default=None)
-    session.state = "unknown" if is_alive or (is_alive is None and is_fresh) else "ended"
+    may_run = life.is_alive or (life.is_alive is None and is_fresh)
+    session.state = life.state or ("unknown" if may_run else "ended")
+    session.life = life
 
 
 def _all(folds: Iterable[FileFold], kind: type[E_]) -> Iterator[E_]:

@@ -14,6 +14,7 @@ from msgspec import Raw, field
 
 from tracklog.model.events import Origin, Place
 from tracklog.model.ids import CallId, NodeId, RequestId, SessionId, TaskId, ThreadId
+from tracklog.model.life import NOT_LOOKED, Life
 from tracklog.records.base import opened
 
 Verdict = Literal[
@@ -32,7 +33,7 @@ Verdict = Literal[
 _LARGEST_GROUP = 500
 Outcome = Literal["ok", "error", "killed", "running", "unknown"]
 Sureness = Literal["stated", "inferred"]
-ThreadState = Literal["running", "ended", "failed", "killed", "unknown"]
+ThreadState = Literal["running", "waiting", "idle", "ended", "failed", "killed", "crashed", "unknown"]
 WhyBranch = Literal["rewind", "edit", "fork", "two_writers"]
 
 
@@ -337,6 +338,8 @@ class Session(Value):
     started_at: str | None = None
     last_at: str | None = None
     state: str = "unknown"
+    life: Life = NOT_LOOKED  # what the state rests on
+    signs: bytes | None = None  # what log and hooks say that it does, to be judged again later
     unjoined: list[Thread] = field(default_factory=list)  # subagents whose call stands nowhere
     branches: list[Branch] = field(default_factory=list)
     orphans: list[NodeId] = field(default_factory=list)

@@ -24,6 +24,7 @@ import msgspec
 from tracklog.pipeline.collecting import no_collecting
 from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.log_reading import Archiving, LogReading
+from tracklog.pipeline.session_life import SessionLives
 from tracklog.pipeline.session_values import rows_of
 from tracklog.pipeline.sessions import SessionFiles
 from tracklog.pipeline.settling_ledger import blocks_read
@@ -81,6 +82,9 @@ class Plan:
     numbers: Mapping[str, int]  # of all logs, by path
     archive: Path | None  # None: nothing is archived
     spool: Spool | None = None  # what our own hook was told
+    lives: SessionLives | None = (
+        None  # which processes live; None: they are looked at when a session needs it
+    )
 
     @property
     def size(self) -> int:
@@ -140,6 +144,7 @@ class _UnitReading:
         self._unit = unit
         self._emit = emit
         self._is_told: set[Path] = set()
+        self._plan.lives = self._plan.lives or SessionLives()
 
     def read(self) -> None:
         """Everything of the unit. A door: whatever one log does to us, the others are read."""
@@ -165,7 +170,13 @@ class _UnitReading:
     def _settle(self, session: SessionFiles, kin: Kinship | None) -> None:
         spool = self._plan.spool
         story = read_session(
-            session, kin, now=datetime.now(UTC), with_text=False, tell=self._tell, spool=spool
+            session,
+            kin,
+            lives=self._plan.lives,
+            now=datetime.now(UTC),
+            with_text=False,
+            tell=self._tell,
+            spool=spool,
         )
         for file in session.files:
             if file.path not in self._is_told:

@@ -8,7 +8,7 @@ Rules of this room
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,10 @@ from tracklog.store.session_lists import KnownSession, known_sessions
 from tracklog.store.session_rows import Name, session_names
 
 if TYPE_CHECKING:
+    from tracklog.live.states import LiveState
     from tracklog.model.session import Session
     from tracklog.pipeline.descent import Kinship
+    from tracklog.pipeline.session_life import SessionLives
     from tracklog.pipeline.sessions import SessionFiles
     from tracklog.pipeline.spooled import Spool
 
@@ -28,15 +30,35 @@ if TYPE_CHECKING:
 class ScopedSessions:
     """The sessions that are meant: those that the index can tell of, and those that must be read."""
 
-    def __init__(self, database: Database, scope: Scope, *, agent: str | None = None) -> None:
+    def __init__(
+        self, database: Database, scope: Scope, *, agent: str | None = None, is_live: bool = False
+    ) -> None:
+        """`is_live`: sessions whose process came or went since they were put together are read again."""
         self.database = database
         whole, parted = _told_apart(database, scope)
         self.known = [one for one in known_sessions(database.db, whole) if agent in (None, one.agent)]
         self.apart: list[SessionFiles] = []
         self._kin: dict[Name, Kinship] = {}
         self._spool: Spool | None = None
+        self._lives: SessionLives | None = None
+        self.states: Mapping[Name, LiveState] = {}  # that are other than the index says
+        parted = {name for name in parted if agent in (None, name[0])}
+        if is_live:
+            parted |= self._look()
         if parted:
-            self._take(scope, {name for name in parted if agent in (None, name[0])})
+            self._take(scope, parted)
+
+    def _look(self) -> set[Name]:
+        """Asks what sessions do now; those whose verdicts no longer hold."""
+        from tracklog.pipeline.session_life import SessionLives
+        from tracklog.pipeline.stored_lives import changed_lives
+
+        self._lives = SessionLives(self.database.home)
+        changed = changed_lives(self.database, self._lives)
+        self.states = changed.states
+        stale = {(one.agent, one.id) for one in self.known} & changed.to_settle
+        self.known = [one for one in self.known if (one.agent, one.id) not in stale]
+        return stale
 
     def _take(self, scope: Scope, names: set[Name]) -> None:
         from tracklog.pipeline.families import families
@@ -58,7 +80,7 @@ class ScopedSessions:
 
         self._spool = self._spool or Spool(self.database.home.path)
         kin = self._kin.get((files.agent, files.id))
-        return read_session(files, kin, now=datetime.now(UTC), spool=self._spool)
+        return read_session(files, kin, lives=self._lives, now=datetime.now(UTC), spool=self._spool)
 
     @property
     def ids(self) -> set[str]:

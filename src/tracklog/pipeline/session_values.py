@@ -19,6 +19,7 @@ from tracklog.model.projects import project_of
 from tracklog.model.session import Branch, Problem, Request, Session, Thread, Turn
 from tracklog.pipeline.call_values import CallValues
 from tracklog.pipeline.listed import is_about_a_file, is_listed
+from tracklog.pipeline.session_life import rests_on_life
 from tracklog.store.odd_texts import storable
 from tracklog.store.values import SessionRows
 
@@ -91,6 +92,7 @@ def facts_of(session: Session) -> dict[str, Any]:
         "started_at": session.started_at,
         "last_at": session.last_at,
         "state": session.state,
+        "evidence": list(session.life.evidence),
         "turns": sum(not turn.is_inherited for turn in session.turns),
         "requests": n_requests(request for request in session.requests if not request.is_inherited),
         "calls": len(calls),
@@ -133,6 +135,9 @@ def _session_row(session: Session) -> dict[str, Any]:
         "versions": json_text(session.versions),
         "last_ms": None if last_ms == NO_TIME else last_ms,
         "forked_from": session.forked_from,
+        "signs": session.signs,
+        "life": session.life.word if rests_on_life(session) else None,
+        "evidence": json_text(list(session.life.evidence)),
         "not_understood": sum(not is_about_a_file(problem) for problem in session.problems),
     }
 

@@ -1,4 +1,4 @@
-"""Puts sessions together again whose logs have grown: when they are asked for, not when a line is written."""
+"""Lazily rebuild the rows of sessions whose logs grew, or whose process came or went."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterable
 
 from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
 from tracklog.pipeline.known_logs import known_log
+from tracklog.pipeline.session_life import SessionLives
 from tracklog.pipeline.sessions import SessionFiles, group
 from tracklog.pipeline.spooled import Spool
+from tracklog.pipeline.stored_lives import changed_lives, write_states
 from tracklog.sources.found import LogFile
 from tracklog.store import archive_rows, catalogue
 from tracklog.store.database import Database
@@ -18,7 +20,15 @@ def settle_sessions(
     database: Database, names: Collection[Name] | None = None, *, on_read: OnRead | None = None
 ) -> int:
     """Brings the rows of these sessions up to date, or of all; how many were not."""
-    due = [name for name in unsettled(database.db) if names is None or name in names]
+    lives = SessionLives(database.home)
+    changed = changed_lives(database, lives)
+    if changed.states:
+        write_states(database, changed)
+    due = [
+        name
+        for name in dict.fromkeys([*unsettled(database.db), *sorted(changed.to_settle)])
+        if names is None or name in names
+    ]
     if not due:
         return 0
     related = {name: catalogue.kin_of(database.db, *name) for name in due}
@@ -32,7 +42,7 @@ def settle_sessions(
             done |= {(one.agent, one.id) for one in ours}
             units.append(Unit(sessions=ours, kin=kin, size=sum(_size(one) for one in ours)))
     numbers, spool = catalogue.numbers(database.db), Spool(database.home.path)
-    ingest(Plan(units, {}, {}, numbers, None, spool), database, on_read=on_read)
+    ingest(Plan(units, {}, {}, numbers, None, spool, lives), database, on_read=on_read)
     with database.transaction() as db:
         mark_only_here(db)
     return len(due)

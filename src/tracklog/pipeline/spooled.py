@@ -12,11 +12,14 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 
+from tracklog.live.hook_signs import HookSigns
+from tracklog.live.signs import Sign
 from tracklog.model.events import HookRan, Place
 from tracklog.model.translate.hooks import heard
 from tracklog.pipeline.sessions import SessionFiles
 from tracklog.pipeline.stillness import SPOOL_SEEN
-from tracklog.records.spool import READER, Spooled
+from tracklog.records.claude_code.hooks import HookInput
+from tracklog.records.spool import READER, Spooled, TurnNotice
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.lines import Line
 from tracklog.sources.spool import (
@@ -55,9 +58,22 @@ class Spool:
     def heard(self, session: SessionFiles) -> list[HookRan]:
         """What our hook was told of a session, in the order in which it was told."""
         ids = {session.id, *(file.session for file in session.files if file.session)}
+        return list(heard(self._told(ids)))
+
+    def sign(self, session: SessionFiles) -> Sign | None:
+        """What our hook was last told that a session does."""
+        signs = HookSigns()
+        for spooled, _ in self._told({session.id}):
+            if isinstance(spooled.payload, HookInput):
+                signs.see(spooled.payload, spooled.at_ms)
+            elif isinstance(spooled.payload, TurnNotice):
+                signs.turn_completed(spooled.at_ms)
+        return signs.sign
+
+    def _told(self, ids: Collection[str]) -> list[tuple[Spooled, Place]]:
         for _ in range(2):  # files are renamed under our hands: then once more
             try:
-                return list(heard(self._spooled(ids)))
+                return list(self._spooled(ids))
             except NotReadable:
                 self._spots.clear()
         return []

@@ -9,22 +9,33 @@ Rules of this room
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from tracklog.errors import UserError
+from tracklog.live.log_signs import LogSigns
 from tracklog.model.assemble import assemble
-from tracklog.model.events import Event, HistoryInherited, HistoryRolledBack, Place, StrangeSeen
+from tracklog.model.events import (
+    Event,
+    HistoryInherited,
+    HistoryRolledBack,
+    Place,
+    SessionDescribed,
+    StrangeSeen,
+)
 from tracklog.model.fold import FileFold
 from tracklog.model.ids import MAIN, NodeId, SessionId
+from tracklog.model.moments import moment_ms
 from tracklog.model.session import Session
 from tracklog.pipeline.collecting import no_collecting
 from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.families import family
 from tracklog.pipeline.reading import identified, lines_of, pieces_of
+from tracklog.pipeline.session_life import KnownOf, SessionLives, Signs, packed
 from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, group, thread_of
 from tracklog.pipeline.spooled import Spool
 from tracklog.records.base import Piece
@@ -32,10 +43,12 @@ from tracklog.sources.files import NotReadable
 from tracklog.sources.folders import roots_at
 from tracklog.sources.found import FileKind, LogFile, Skipped
 from tracklog.sources.places import find_all, find_at
+from tracklog.store.home import Home
 
 OnBytes = Callable[[int], None]
 Told = Iterator[tuple[bytes, list[Event]]]  # of each piece of a log: its bytes, and what it tells
 Tell = Callable[[LogFile], Told]
+_NEWEST = 2_000  # pieces of a log that say what is done now
 FOLDED = MAIN_KINDS | {FileKind.SUBAGENT, FileKind.META, FileKind.JOURNAL}
 
 
@@ -56,9 +69,9 @@ def read(path: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = 
     for session in sessions:
         if any(os.path.realpath(one.path) == os.path.realpath(file.path) for one in session.files):
             kin = Kinship([session, *family(session, sessions)])
-            return read_session(
-                session, kin, now=datetime.now(UTC), spool=Spool(Path(home)) if home else None
-            )
+            ours = Home(Path(home)) if home else None
+            spool = Spool(ours.path) if ours is not None else None
+            return read_session(session, kin, now=datetime.now(UTC), spool=spool, lives=SessionLives(ours))
     raise UserError(f"{os.fspath(path)} is no log of a session of Claude Code or Codex")
 
 
@@ -67,6 +80,7 @@ def read_session(
     kin: Kinship | None = None,
     *,
     is_alive: bool | None = None,
+    lives: SessionLives | None = None,
     now: datetime | None = None,
     on_bytes: OnBytes | None = None,
     with_text: bool = True,
@@ -76,28 +90,67 @@ def read_session(
     """The session that some files tell; `kin` are it and those that may share history with it.
 
     Without text, words and results are kept only as far as lists of calls need them. `tell` reads a log in the caller's way.
-    `spool` is what our own hook was told.
+    `spool` is what our own hook was told. `lives` looks at processes; without it, `is_alive` is what is known of them.
     """
+    newest: deque[list[Event]] | None = deque(maxlen=_NEWEST) if lives is not None else None
+    told = tell or partial(told_by, on_bytes=on_bytes)
     with no_collecting():
-        folds = list(folds_of(session, tell or partial(told_by, on_bytes=on_bytes), with_text=with_text))
+        folds = list(folds_of(session, told, with_text=with_text, newest=newest))
     kin = kin or Kinship([session])
     shares = len(kin.sessions) > 1 or any(HistoryInherited in fold.facts for fold in folds)
-    return assemble(
+    known = _known_of(session, folds, newest or (), spool) if lives is not None else None
+    made = assemble(
         folds,
         session=SessionId(session.id),
         agent=session.agent,
         is_alive=is_alive,
+        life=lives.life_of(known) if lives is not None and known is not None else None,
         now=now,
         descent=kin.descent(session.id) if shares else None,
         heard=spool.heard(session) if spool is not None else (),
         with_text=with_text,
     )
+    if known is not None:
+        made.signs = packed(known.signs)
+    return made
 
 
-def folds_of(session: SessionFiles, tell: Tell, *, with_text: bool = True) -> Iterator[FileFold]:
-    """The folds of a session's files, the main thread's first."""
+def _known_of(
+    session: SessionFiles, folds: Sequence[FileFold], newest: Iterable[list[Event]], spool: Spool | None
+) -> KnownOf:
+    """What bears on the process of a session that was read."""
+    log = LogSigns()
+    for events in newest:
+        log.see(events)
+    mains = {str(file.path) for file in session.mains}
+    facts = (
+        event for fold in folds if mains & set(fold.paths) for event in fold.facts.get(SessionDescribed, ())
+    )
+    told = [event for event in facts if isinstance(event, SessionDescribed)]
+    return KnownOf(
+        agent=session.agent,
+        id=session.id,
+        paths=sorted(mains),
+        last_ms=max((moment_ms(fold.last_at) for fold in folds), default=0),
+        signs=Signs(
+            log=log.newest(),
+            hook=spool.sign(session) if spool is not None else None,
+            cwd=next((event.cwd for event in reversed(told) if event.cwd), None),
+            entrypoint=next((event.entrypoint for event in reversed(told) if event.entrypoint), None),
+        ),
+    )
+
+
+def folds_of(
+    session: SessionFiles,
+    tell: Tell,
+    *,
+    with_text: bool = True,
+    newest: deque[list[Event]] | None = None,
+) -> Iterator[FileFold]:
+    """The folds of a session's files, the main thread's first; `newest` gets the last events of that."""
     mains = session.mains
-    yield _main_fold(session, mains, tell, with_text=with_text)
+    yield _main_fold(session, mains, tell, with_text=with_text, newest=newest)
     for file in session.files:
         if file not in mains and file.kind in FOLDED and file.agent is not None:
             fold = FileFold(str(file.path), thread_of(file), with_text=with_text)
@@ -141,16 +194,32 @@ def not_readable(file: LogFile, line: int, why: str) -> Event:
     return StrangeSeen(place=Place(str(file.path), line), kind="not readable", problem=why)
 
 
-def _main_fold(session: SessionFiles, mains: list[LogFile], tell: Tell, *, with_text: bool) -> FileFold:
+def _main_fold(
+    session: SessionFiles,
+    mains: list[LogFile],
+    tell: Tell,
+    *,
+    with_text: bool,
+    newest: deque[list[Event]] | None,
+) -> FileFold:
     if len(mains) > 1:
-        return _in_one(session, mains, tell, with_text=with_text)
+        return _in_one(session, mains, tell, with_text=with_text, newest=newest)
     fold = FileFold(str(mains[0].path) if mains else "", MAIN, with_text=with_text)
     for _, events in tell(mains[0]) if mains else ():
         fold.add(events)
+        if newest is not None:
+            newest.append(events)
     return fold
 
 
-def _in_one(session: SessionFiles, mains: list[LogFile], tell: Tell, *, with_text: bool) -> FileFold:
+def _in_one(
+    session: SessionFiles,
+    mains: list[LogFile],
+    tell: Tell,
+    *,
+    with_text: bool,
+    newest: deque[list[Event]] | None,
+) -> FileFold:
     """Several logs of one thread in one fold, the oldest first; a record that was there before is left out."""
     told = [(file, list(tell(file))) for file in mains]
     told.sort(key=lambda one: (_span([event for _, events in one[1] for event in events]), str(one[0].path)))
@@ -160,7 +229,10 @@ def _in_one(session: SessionFiles, mains: list[LogFile], tell: Tell, *, with_tex
     for n, (_, lines) in enumerate(told):
         if n and session.agent == "codex":
             fold.add(_rolled_back([event for _, events in lines for event in events], told[n - 1][0]))
-        fold.add([event for raw, events in lines for event in events if (event.node or raw) not in seen])
+        new = [event for raw, events in lines for event in events if (event.node or raw) not in seen]
+        fold.add(new)
+        if newest is not None:
+            newest.append(new)
         seen |= {event.node or raw for raw, events in lines for event in events}
     return fold
 

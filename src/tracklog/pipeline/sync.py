@@ -24,6 +24,7 @@ from tracklog.pipeline.heads import Head, head_of
 from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
 from tracklog.pipeline.leftovers import take_over
 from tracklog.pipeline.register import Register
+from tracklog.pipeline.session_life import SessionLives
 from tracklog.pipeline.sessions import SessionFiles, group
 from tracklog.pipeline.spooled import Spool, take_note, tidy
 from tracklog.pipeline.stillness import is_still, now_ns, root_key, settled_times
@@ -151,6 +152,7 @@ class _Sync:
             numbers={path: row.id for path, row in self._register.known.items()},
             archive=self._archive,
             spool=Spool(self._database.home.path),
+            lives=SessionLives(self._database.home),
         )
 
     def _head_of(self, file: LogFile) -> Head:

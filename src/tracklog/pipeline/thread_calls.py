@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tracklog.model.assemble import assemble
 from tracklog.model.fold import FileFold
 from tracklog.model.ids import MAIN, SessionId
+from tracklog.model.life import Life
 from tracklog.model.session import Call
 from tracklog.pipeline.event_rows import Row
 from tracklog.pipeline.thread_rows import ThreadReading
@@ -35,7 +36,7 @@ class Asked(NamedTuple):
     known: KnownSession | None
     db: Connection | None
     is_settled: bool
-    is_alive: bool | None
+    life: Life
     now: datetime
 
 
@@ -109,7 +110,7 @@ def _folded(asked: Asked, reading: ThreadReading, span: tuple[int, int]) -> list
         [fold],
         session=SessionId(asked.session),
         agent=asked.agent,
-        is_alive=asked.is_alive,
+        life=asked.life,
         now=asked.now,
         with_text=False,
     )

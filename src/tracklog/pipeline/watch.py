@@ -25,7 +25,8 @@ from tracklog.errors import UserError
 from tracklog.live.announcing import Announcements
 from tracklog.live.asks import open_asks
 from tracklog.live.journal import LiveEvent
-from tracklog.live.processes import codex_of, is_running, running_codex
+from tracklog.live.lives import unregistered
+from tracklog.live.processes import ClaudeProcess, codex_of, is_running, running_claude, running_codex
 from tracklog.live.registry import Registered, Roll, better
 from tracklog.live.states import Alive, LiveState
 from tracklog.model.events import SessionDescribed
@@ -38,7 +39,7 @@ from tracklog.pipeline.watch_before import Before, key_of, told_state
 from tracklog.pipeline.watch_files import WatchedFiles
 from tracklog.pipeline.watch_logs import FollowedLogs
 from tracklog.pipeline.watch_names import LogNames, Name, ThreadName
-from tracklog.pipeline.watch_session import NOBODY_KNOWS, WatchedSession
+from tracklog.pipeline.watch_session import WatchedSession
 from tracklog.pipeline.watch_tail import Replaced, Seen, Tail
 from tracklog.pipeline.watch_timers import Timers
 from tracklog.pipeline.watch_words import told_of
@@ -54,7 +55,6 @@ _FOLLOWED = MAIN_KINDS | {FileKind.SUBAGENT}
 _RECENT_S = 24 * 3600  # logs that changed since then are looked at when watching begins,
 _MOST_RECENT = 200  # the newest of them; and those of all processes that live
 _REGISTRY_S = 1.0
-_UNNAMED_MS = 10_000  # a new session is written before it is registered
 _CODEX_S = 2.0
 _CODEX_SHARE = 200  # looking for processes takes at most one part in so many of the time
 _PAST_MS = 24 * 3600 * 1000
@@ -101,6 +101,8 @@ class Watch:
         self._announced: dict[str, Name] = {}
         self._looked_at_codex = 0.0
         self._codex_look_s = _CODEX_S
+        self._claude: list[ClaudeProcess] = []
+        self._claude_again = 0.0
         self._looked_at_registry = 0.0
         self._events: list[LiveEvent] = []
         self._grown: dict[
@@ -445,21 +447,34 @@ class Watch:
         self._see_unregistered(known)
 
     def _see_unregistered(self, registered: Mapping[str, Registered]) -> None:
-        """Where a home has a registry, a session that it does not name has left, unless its log is still being written."""
-        if not any(roll.is_kept for roll in self._rolls):
-            return
+        """Says of the sessions that no registry names whether they have left."""
+        now_ms = self._now_ms()
+        pids = [one.registration.record.pid for one in registered.values()]
         for name, session in self.sessions.items():
             alive = session.alive
             if alive.has_left and alive.at_ms == session.told.last_ms:
                 continue  # it has left, and nothing came since
-            if name[0] != "claude" or name[1] in registered or not self._has_registry(session):
+            if name[0] != "claude" or name[1] in registered or MAIN not in session.paths:
                 continue
-            silent_ms = self._now_ms() - session.told.last_ms
-            left = Alive("gone", "no file in sessions/ names it", has_left=True, at_ms=session.told.last_ms)
-            alive = left if silent_ms > _UNNAMED_MS else NOBODY_KNOWS
+            alive = unregistered(
+                session.log_facts(now_ms),
+                is_kept=self._has_registry(session),
+                running=self._running_claude,
+                named=pids,
+                now_ms=now_ms,
+            )
             if alive != session.alive:
                 session.alive = alive
                 self._timers.tell(name)
+
+    def _running_claude(self) -> list[ClaudeProcess]:
+        """The processes of Claude Code, as they were at most a moment ago."""
+        now = time.monotonic()
+        if now >= self._claude_again:
+            self._claude = running_claude()
+            took_s = time.monotonic() - now
+            self._claude_again = now + max(_CODEX_S, took_s * _CODEX_SHARE)
+        return self._claude
 
     def _has_registry(self, session: WatchedSession) -> bool:
         path = session.paths.get(MAIN)

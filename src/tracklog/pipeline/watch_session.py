@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from tracklog.live.announcing import LEAST_MS
 from tracklog.live.hook_signs import HookSigns
+from tracklog.live.lives import LogFacts
 from tracklog.live.log_signs import UNSAID_MS, LogSigns
 from tracklog.live.signs import Sign
 from tracklog.live.states import SETTLES_MS, SILENT_MS, Alive, LiveState, state_of
@@ -66,6 +67,7 @@ class Told:
     last_words: str | None = None
     last_prompt: str | None = None
     last_ms: int = 0
+    entrypoint: str | None = None
     window: int | None = None  # tokens that the model's memory holds, where the log says so
 
 
@@ -110,8 +112,14 @@ class WatchedSession:
 
     def settle(self, now_ms: int) -> LiveState:
         """What it does now, from all that was told."""
-        self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms)
+        self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms, last_ms=self.told.last_ms)
         return self.state
+
+    def log_facts(self, now_ms: int) -> LogFacts:
+        """What its log says that bears on its process."""
+        log = self.threads.get(MAIN)
+        sign = log.sign(now_ms) if log else None
+        return LogFacts(self.told.last_ms, sign.state if sign else None, self.told.cwd, self.told.entrypoint)
 
     def changes_by_itself(self, now_ms: int) -> int | None:
         """When it may be in another state though nothing is told of it; None if never."""
@@ -191,6 +199,7 @@ class WatchedSession:
             case SessionDescribed() if thread == MAIN:
                 self.told.cwd = event.cwd or self.told.cwd
                 self.told.branch = event.branch or self.told.branch
+                self.told.entrypoint = event.entrypoint or self.told.entrypoint
             case ModelReplied() if thread == MAIN and not event.is_synthetic:
                 self.told.model = event.model or self.told.model
                 self.told.last_words = event.text.strip()[:_LONGEST_WORDS] or self.told.last_words

@@ -2,7 +2,8 @@
 
 Rules of this room
   1. What stood there before is read only as far as it tells how things stand now: the end of the log.
-  2. A line comes when it is ended; half a line waits.
+  2. A line comes when it is ended; half a line waits. A last line that is a whole record comes at once: a client that
+     was killed may have written it without its newline.
   3. A log that was cut, rewritten or replaced is read from its beginning, and only lines that were not there before
      come out; that it was is said. Of one that was put aside under another name in its folder, the rest comes first.
   4. A very long log is rewritten bit by bit: as long as nothing was found in it that is remembered, it may be half written.
@@ -18,6 +19,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from tracklog.model.events import Event
 from tracklog.pipeline.reading import reader_for
 from tracklog.pipeline.story import translator_of
@@ -31,6 +34,7 @@ from tracklog.sources.lines import Cutter, Line
 READ_BEFORE = 512 << 10  # bytes of what stood there before: the last turns
 PATIENCE_S = 2.0  # with a log in which nothing is found that is remembered
 _AT_ONCE = 256 << 10
+_CLOSES = ord("}")
 
 
 class Seen(NamedTuple):
@@ -63,6 +67,7 @@ class Tail:
         self._reader = reader_for(file)
         self._translator = translator_of(file)
         self._marks = LineMarks(file, start)
+        self._early: tuple[int, bytes] | None = None  # the last line that came before its newline
         self._old_from = 0  # of a log that is read again: from where on its old lines tell how things stand
         self._began_again_at = 0.0
         self._is_put_aside = False  # what stood here before stands beside it
@@ -106,6 +111,7 @@ class Tail:
                 case _:
                     break
         self._began_at = 0
+        yield from self._unended()
 
     def more(self) -> Iterator[Seen | Replaced | None]:
         """What was written since the last question; None whenever much was read, new or not."""
@@ -116,6 +122,7 @@ class Tail:
                     yield None
                 case Appended(_, data):
                     yield from self._lines(data)
+                    yield from self._unended()
                     if not self._is_another():
                         return
                     self._marks.give_up()
@@ -171,10 +178,22 @@ class Tail:
 
     def _lines(self, data: bytes) -> Iterator[Seen]:
         for line in self._cutter.feed(data):
-            if self._marks.is_new(line):
+            if (line.offset, line.raw) == self._early:
+                self._marks.is_new(line)
+            elif self._marks.is_new(line):
                 yield from self._read(line)
             elif line.offset >= self._old_from and not self._marks.is_lost:
                 self._translate(line)
+
+    def _unended(self) -> Iterator[Seen]:
+        """The last line, if it is a whole record that only lacks its newline; once."""
+        if self._cutter.held_end != _CLOSES or self._marks.is_lost:
+            return
+        line = self._cutter.peek()
+        if line is None or (line.offset, line.raw) == self._early or not _is_whole(line.raw):
+            return
+        self._early = (line.offset, line.raw)
+        yield from self._read(line)
 
     def _translate(self, line: Line) -> None:
         for piece in self._reader.read([line]):
@@ -183,6 +202,14 @@ class Tail:
     def _read(self, line: Line) -> Iterator[Seen]:
         for piece in self._reader.read([line]):
             yield Seen(piece, self._translator.translate(piece))
+
+
+def _is_whole(raw: bytes) -> bool:
+    try:
+        msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, ValueError):
+        return False
+    return True
 
 
 def _start_of_the_end(file: LogFile, end: int) -> tuple[int, int]:

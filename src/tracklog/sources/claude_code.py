@@ -66,6 +66,11 @@ def standing_of(inside: Sequence[str]) -> Standing | None:
     return Standing(kind, session) if kind and (session or is_project_name(project)) else None
 
 
+def home_of(log: Path) -> Path | None:
+    """The home in which a transcript stands, by its path alone; None if it stands in none."""
+    return next((above.parent for above in log.parents if above.name == "projects"), None)
+
+
 def is_project_name(name: str) -> bool:
     """Whether a folder is called as Claude Code calls those of projects, unless a host chose the name."""
     return _PROJECT_NAME.match(name) is not None

@@ -77,6 +77,17 @@ class Cutter:
         if self._nuls or self._held or self._dropped:
             yield self._close(ended=False)
 
+    def peek(self) -> Line | None:
+        """The line that no newline has ended yet, as far as it came; it stays open. None if too long to keep, or empty."""
+        if self._nuls or self._dropped or not self._held:
+            return None
+        return Line(self._number, self._offset, len(self._held), bytes(self._held), ended=False)
+
+    @property
+    def held_end(self) -> int | None:
+        """The last byte of the line that is open; None if there is none. It costs nothing."""
+        return self._held[-1] if self._held else None
+
     @property
     def open_since(self) -> int:
         """The offset of the line that is not complete yet: where to go on reading later."""

@@ -21,6 +21,12 @@ def all_files(db: sqlite3.Connection, *, with_past: bool = False) -> list[KnownF
     return [known_file(row) for row in rows]
 
 
+def roots_of(db: sqlite3.Connection, agent: str) -> list[str]:
+    """The homes and folders in which logs of an agent were found."""
+    found = db.execute("select distinct root from log_files where agent = ? and state = 'here'", (agent,))
+    return [as_text(root) for (root,) in found]
+
+
 def known_file(row: Sequence[Any]) -> KnownFile:
     """A log from the columns of its row (KNOWN_COLUMNS)."""
     return KnownFile(**{name: _read(name, value) for name, value in zip(KNOWN_COLUMNS, row, strict=True)})

@@ -98,7 +98,12 @@ SESSIONS = View(
         _own("entrypoint", "text", "How the client was started, in its own words."),
         _own("started_at", "text", "When it began."),
         _own("last_at", "text", "When its last line was written."),
-        _own("state", "text", "How it stands, as far as its log tells."),
+        _own(
+            "state",
+            "text",
+            "What it did when the index was last brought up to date, in the words of `tracklog top`: `working`, "
+            "`waiting`, `idle`, `ended`, `crashed`, `unknown`.",
+        ),
         _own("turns", "integer", "How many prompts it answered, without those of copies."),
         _own("requests", "integer", "How many answers an API gave, without copies."),
         _own("calls", "integer", "How many tools were called, without copies."),

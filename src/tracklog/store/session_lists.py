@@ -17,8 +17,8 @@ from tracklog.store.odd_texts import as_text, storable
 from tracklog.store.session_rows import Name
 
 _IN_LISTS = (
-    "path, title, project, cwd, branch, models, versions, entrypoint, started_at, last_at, state, turns, requests, "
-    "calls, errors, threads"
+    "path, title, project, cwd, branch, models, versions, entrypoint, started_at, last_at, state, evidence, turns, "
+    "requests, calls, errors, threads"
 )
 _NAMES = ("id", "agent", *_IN_LISTS.split(", "))
 _KNOWN = (
@@ -148,6 +148,7 @@ def _known(row: tuple[Any, ...], changed_ns: int) -> KnownSession:
 def _listed(row: tuple[Any, ...]) -> ListedSession:
     facts = dict(zip(_NAMES, _texts(row)[2:], strict=True))
     facts["models"], facts["versions"] = texts_in(facts["models"]), texts_in(facts["versions"])
+    facts["evidence"] = texts_in(facts["evidence"] or "[]")
     return ListedSession(facts, bool(row[1]))
 
 

@@ -8,20 +8,21 @@ Rules of this room
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from tracklog.store.odd_texts import as_text, storable
 from tracklog.store.values import SessionRows
 
 Name = tuple[str, str]  # agent and session
-FRESH = timedelta(minutes=10)  # as model/assemble.py: so long a silent session may still be alive
-_SLACK_MS = 1000
+_RECENT_MS = 24 * 3600 * 1000  # rows of an earlier version that are younger are made again
 
 _COLUMNS = (
     "is_listed, path, title, project, cwd, cwds, branch, models, versions, entrypoint, started_at, last_at, last_ms, "
-    "state, turns, requests, calls, errors, threads, forked_from, not_understood"
+    "state, turns, requests, calls, errors, threads, forked_from, not_understood, signs, life, evidence"
 )
 _NAMES = tuple(_COLUMNS.split(", "))
 _PARTS = {
@@ -70,28 +71,57 @@ def mark_unsettled(db: sqlite3.Connection, names: Iterable[Name]) -> None:
             db.execute("update session_rows set is_settled = 0 where id = ?", (row,))
 
 
-def unsettled(db: sqlite3.Connection, *, now: datetime | None = None) -> list[Name]:
-    """The sessions whose rows are out of date: their logs changed, or what depends on the clock did."""
-    now = now or datetime.now(UTC)
-    now_ms, fresh_ms = int(now.timestamp() * 1000), int(FRESH.total_seconds() * 1000) + _SLACK_MS
+def unsettled(db: sqlite3.Connection) -> list[Name]:
+    """The sessions whose rows are out of date: their logs changed, or an earlier version made them not long ago."""
     found = db.execute(
-        "select agent, session, is_settled, state, last_at from session_rows "
-        "where is_settled = 0 or state = 'unknown' or last_ms between ? and ?",
-        (now_ms - fresh_ms, now_ms + fresh_ms),
+        "select agent, session from session_rows where is_settled = 0 "
+        "or (is_listed and signs is null and state is not null and last_ms > ?)",
+        (time.time_ns() // 1_000_000 - _RECENT_MS,),
     )
-    return [
-        (agent, as_text(session))
-        for agent, session, is_settled, state, last_at in found
-        if not is_settled or (state == "unknown") != is_fresh(last_at, now)
-    ]
+    return [(agent, as_text(session)) for agent, session in found]
 
 
-def is_fresh(last_at: str | None, now: datetime) -> bool:
-    """Whether a session that was last alive then may still be so."""
-    try:
-        return last_at is not None and abs(now - datetime.fromisoformat(last_at)) <= FRESH
-    except (ValueError, TypeError):
-        return False
+class RestingRow(NamedTuple):
+    """A session whose state, or whose verdicts, may be others by now."""
+
+    agent: str
+    session: str
+    path: str | None
+    state: str
+    life: str | None
+    last_ms: int  # 0: its logs name no moment
+    signs: bytes | None
+    evidence: str | None
+
+
+def resting_rows(db: sqlite3.Connection, alive: Collection[str], *, since_ms: int) -> Iterator[RestingRow]:
+    """The settled sessions that may have changed without a new line: those that are not over, and these, by id or path."""
+    found = db.execute(
+        f"select {', '.join(RestingRow._fields)} from session_rows where is_settled and signs is not null and "
+        "(state not in ('ended', 'crashed') or life is not null or last_ms > ?1 or session in (select value from "
+        "json_each(?2)) or path in (select value from json_each(?2)))",
+        (since_ms, json.dumps(sorted(alive))),
+    )
+    return (
+        RestingRow(
+            row[0],
+            as_text(row[1]),
+            as_text(row[2]) if row[2] is not None else None,
+            row[3],
+            row[4],
+            row[5] or 0,
+            *row[6:],
+        )
+        for row in found
+    )
+
+
+def put_states(db: sqlite3.Connection, states: Mapping[Name, tuple[str, str]]) -> None:
+    """Writes down what some sessions do now, and the JSON list of what says so."""
+    db.executemany(
+        "update session_rows set state = ?, evidence = ? where agent = ? and session = ?",
+        [(*state, agent, storable(session)) for (agent, session), state in states.items()],
+    )
 
 
 def _row_of(db: sqlite3.Connection, agent: str, session: str) -> int | None:

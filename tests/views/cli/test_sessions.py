@@ -50,6 +50,7 @@ def test_a_session_s_row_has_every_field_of_the_contract(tmp_path: Path) -> None
                 "started_at": log.at(1),
                 "last_at": log.at(11),
                 "state": "ended",
+                "evidence": ["log line 11", "no process of Claude Code works in its folder"],
                 "turns": 2,
                 "requests": 3,
                 "calls": 2,

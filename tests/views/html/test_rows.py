@@ -7,6 +7,7 @@ from markupsafe import Markup
 from tests.model.lines import Line, at, reply, result, use, user
 from tests.pipeline.test_thread_page import NOBODY, TALK
 from tests.pipeline.test_thread_rows import reading_of
+from tracklog.model.life import Life
 from tracklog.model.moments import moment_ms
 from tracklog.pipeline.thread_branches import OpenedTurn, Seen
 from tracklog.pipeline.thread_page import window
@@ -40,7 +41,7 @@ def test_a_duration_from_the_times_of_lines_says_so(tmp_path: Path) -> None:
 
 
 def test_a_call_that_runs_counts_from_its_beginning(tmp_path: Path) -> None:
-    alive = NOBODY._replace(is_alive=True)
+    alive = NOBODY._replace(life=Life(is_alive=True))
     reading = reading_of(tmp_path, reply("a", None, "m", use("t1", command="make"), timestamp=at(7)))
     (view,) = row_views(window(alive, reading, 1, 99), lines=reading.lines)
     assert (view.verdict, view.took) == (

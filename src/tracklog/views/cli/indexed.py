@@ -116,6 +116,7 @@ def _was_ever_complete(home: Home, roots: list[Root]) -> bool:
 
 def _is_up_to_date(home: Home, roots: list[Root], *, settles: bool) -> bool:
     from tracklog.pipeline.stillness import is_still
+    from tracklog.pipeline.stored_lives import changed_lives
     from tracklog.store.session_rows import unsettled
 
     try:
@@ -123,7 +124,7 @@ def _is_up_to_date(home: Home, roots: list[Root], *, settles: bool) -> bool:
             if database is None:
                 return False
             still = is_still(database.db, roots, spool=home.spool)
-            return still and not (settles and unsettled(database.db))
+            return still and not (settles and (unsettled(database.db) or changed_lives(database)))
     except Damaged:
         return False  # who writes it will see to that
 

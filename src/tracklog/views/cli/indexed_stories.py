@@ -53,7 +53,7 @@ class IndexedStories:
         self._database = index.database
         self._db = index.database.db
         self._filters = filters
-        self.sessions = ScopedSessions(index.database, index.scope, agent=agent)
+        self.sessions = ScopedSessions(index.database, index.scope, agent=agent, is_live=True)
         self.n_not_understood = sum(one.not_understood for one in self.sessions.known)
 
     def say_what_is_not_readable(self) -> None:
@@ -80,11 +80,16 @@ class IndexedStories:
         numbers = [one.row for one in chosen if isinstance(one, KnownSession)]
         listed = dict(zip(numbers, listed_sessions(self._db, numbers), strict=True))
         return [
-            listed_row(listed[one.row].facts, only_here=listed[one.row].only_here)
+            listed_row(self._as_now(one, listed[one.row].facts), only_here=listed[one.row].only_here)
             if isinstance(one, KnownSession)
             else one
             for one in chosen
         ]
+
+    def _as_now(self, one: KnownSession, facts: Row) -> Row:
+        """What a list tells of a session, in the state in which it is now."""
+        state = self.sessions.states.get((one.agent, one.id))
+        return facts if state is None else {**facts, "state": state.state, "evidence": state.evidence}
 
     def add_costs(self, rows: Sequence[Row], prices: Prices) -> None:
         """Writes into the rows of sessions what each of them cost."""

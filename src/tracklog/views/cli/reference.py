@@ -40,7 +40,7 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 
 | command | document |
 |---|---|
-| `sessions` | `sessions`: `id, agent, path, title, project, cwd, branch, models, versions, entrypoint, started_at, last_at, state, turns, requests, calls, errors, threads, cost_micro_usd, cost_is_lower_bound, only_here` |
+| `sessions` | `sessions`: `id, agent, path, title, project, cwd, branch, models, versions, entrypoint, started_at, last_at, state, evidence, turns, requests, calls, errors, threads, cost_micro_usd, cost_is_lower_bound, only_here` |
 | `show` | `session` as above; `turns`: `n, prompt, at, requests, calls, text, ended_at, took_ms, interrupted, on_active_branch, inherited, stated_ms, client_texts`, its `requests`: `id, model, at, text, calls, tokens, certainty, cost_micro_usd`, with `--thinking` also `thinking`; its `client_texts`: `id, at, text, error`. About the whole session: `todos`: `at, path, line, items, whole`, its `items`: `status, text`; `questions`: `call, question, options, answer`; `links`: `what, target, at, path, line`; `strays`: `call, path, line`; `problems`: `path, line, what`; `hooks` of no call: `event, name, outcome, command, exit_code, took_ms, at, path, line`; `permission_modes`; `titles` by source; `retracted`: ids of records; `forked_from`; `forks`; `copied`: `path, first_line, last_line`; `started_by`: `run, how, agent, session, from`, or null; `started` and `continued_by`: `run, agent, session, how, at, ended_by` ([live.md](live.md#who-started-whom)) |
 | `final` | `session, text, source, request`; `source` is `log` or `stop_payload`; without text, `text` and `source` are null |
 | `calls` | `calls`: `id, session, agent, thread, name, input, verdict, outcome, timed_out, sureness, evidence, on_active_branch, called_at, returned_at, took_ms, took_by, exit_code, error, parallel_with, inherited_by, why, decision, feedback, spawned, mcp_server, stated, hooks, phases`; `evidence`: `path, line`; `stated`: `took_ms, tokens, tool_uses`, or null; `hooks`: `event, name, outcome, path, line`; `phases`: `what, at, path, line` |
@@ -82,7 +82,9 @@ that it came from. `requests` are answers of an API; what a client wrote in the 
 where nothing has a price, and at least so much where `cost_is_lower_bound`. `only_here` is true where
 the transcripts stand nowhere but in the archive.
 
-In `top`, `watch` and `wait` a `state` is `working`, `waiting`, `idle`, `ended`, `crashed`, `pending`, `lost` or `unknown`;
+In `top`, `watch`, `wait`, `sessions` and `show` a `state` is `working`, `waiting`, `idle`, `ended`, `crashed` or `unknown`, in the
+first three also `pending` or `lost`. That of a thread in `agents` is `running`, `waiting`, `idle`, `ended`, `failed`, `killed`,
+`crashed` or `unknown`. All of them, and the verdicts `running` and `lost`, rest on the same look at processes ([live.md](live.md));
 `since` and `evidence` belong to it. `waiting_for` is `permission`, `answer` or `plan`, and null where a person opened a dialog.
 `context_used` goes from 0 to 1. `subagents` are those that work now, `pending` those that were asked for and have no log yet.
 `started_by` is null for a session that no run has written; its `agent` and `session` are null where a person ran it.

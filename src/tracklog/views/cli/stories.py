@@ -20,6 +20,7 @@ from tracklog.model.session import Session
 from tracklog.pipeline.descent import Kinship
 from tracklog.pipeline.families import Name, families, family
 from tracklog.pipeline.listed import is_about_a_file, is_listed, is_only_warmups, is_unread
+from tracklog.pipeline.session_life import SessionLives
 from tracklog.pipeline.sessions import SessionFiles, group
 from tracklog.pipeline.spooled import Spool
 from tracklog.pipeline.story import read, read_session
@@ -57,6 +58,7 @@ class Stories:
         self._agent = agent
         self.found: Found = find_logs(_absolute(roots), agent=agent, home=self._home)
         self._spool = Spool(self._home)
+        self._lives = SessionLives(Home(self._home))
         self.groups: list[SessionFiles] = group(self.found.files)
         self._filters = filters
         self._are_given = bool(roots)
@@ -164,7 +166,7 @@ class Stories:
 
     def _read(self, files: SessionFiles) -> Session:
         kin, now = self._kin(files), datetime.now(UTC)
-        return read_session(files, kin, now=now, on_bytes=self._tell, spool=self._spool)
+        return read_session(files, kin, lives=self._lives, now=now, on_bytes=self._tell, spool=self._spool)
 
     def _kin(self, files: SessionFiles) -> Kinship | None:
         """A session with those that may share history with it."""

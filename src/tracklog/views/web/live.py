@@ -81,7 +81,9 @@ class Live:
         self._is_over = Event()
         self._usual = _UsualTimes(home, self._is_over)
         self._thread = Thread(target=self._run, name="live", daemon=True)
-        self.on_growth: Callable[[], None] | None = None  # told when logs have grown
+        self.on_growth: Callable[[], None] | None = (
+            None  # told when logs have grown, or a process came or went
+        )
 
     def start(self) -> None:
         """Begins to look; returns at once."""
@@ -137,7 +139,8 @@ class Live:
             if event.event == "log_replaced":
                 thread = {"agent": event.agent, "session": event.session, "thread": event.thread}
                 self._hub.publish("rewritten", thread)
-        if grown and self.on_growth is not None:
+        has_changed = bool(grown) or any(event.event == "state_changed" for event in events)
+        if has_changed and self.on_growth is not None:
             self.on_growth()
 
     def _look(self, watch: Watch, board: Board, counts: CountsBeside) -> None:

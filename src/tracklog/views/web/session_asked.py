@@ -11,7 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tracklog.model.ids import MAIN
+from tracklog.model.life import NOT_LOOKED
 from tracklog.pipeline.open_threads import OpenSession, placed_turns, sides_of, ways_through
+from tracklog.pipeline.session_life import life_in
 from tracklog.pipeline.session_page import SessionHead
 from tracklog.pipeline.thread_branches import LIVING, PlacedTurn, Seen, Way, seen_from
 from tracklog.pipeline.thread_calls import Asked
@@ -128,9 +130,9 @@ def _place_of_call(database: Database | None, head: SessionHead, id: str) -> tup
 
 def _asked(site: Site, database: Database | None, head: SessionHead) -> Asked:
     row = site.live_row(head.agent, head.id)
-    is_alive = None if row is None else row.state.state in ("working", "waiting", "idle")
+    life = NOT_LOOKED if row is None else life_in(row.state)
     db = database.db if database is not None else None
-    return Asked(head.agent, head.id, head.known, db, head.is_settled, is_alive, site.now())
+    return Asked(head.agent, head.id, head.known, db, head.is_settled, life, site.now())
 
 
 def line_asked(request: Request, one: Opened) -> int | None:

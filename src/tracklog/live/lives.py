@@ -1,0 +1,53 @@
+"""Whether the process of a session lives that no registry file names: one rule for the board and for reading commands.
+
+Rules of this room
+  1. Where a home keeps a registry, a session that it does not name has left. A new one is written before it is
+     registered: so long its log must have been silent. A headless run whose turn is over was registered while it ran.
+  2. Clients without a registry are looked for among the processes: one in the session's folder may be it. Where there is
+     none, a turn that is over has ended; work may go on out of our sight, in a container, until it has been silent long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from tracklog.live.signs import Doing
+from tracklog.live.states import SILENT_MS, UNKNOWN_PROCESS, Alive
+
+if TYPE_CHECKING:
+    from tracklog.live.processes import ClaudeProcess
+
+UNNAMED_MS = 10_000
+_HEADLESS = "sdk"  # entrypoints of `claude -p` and of the SDKs begin so
+
+
+class LogFacts(NamedTuple):
+    """What the log of a session says that bears on its process."""
+
+    last_ms: int  # the newest moment that it names
+    does: Doing | None  # by its newest line
+    cwd: str | None = None
+    entrypoint: str | None = None
+
+
+def unregistered(
+    log: LogFacts,
+    *,
+    is_kept: bool,
+    running: Callable[[], Sequence[ClaudeProcess]],
+    named: Collection[int],
+    now_ms: int,
+) -> Alive:
+    """Whether a session of Claude Code lives that no registry file names; `is_kept`: its home has a registry."""
+    silent_ms = now_ms - log.last_ms
+    is_over = log.does in ("idle", "ended")
+    if is_kept:
+        is_headless = (log.entrypoint or "").startswith(_HEADLESS)
+        if silent_ms > UNNAMED_MS or (is_over and is_headless):
+            return Alive("gone", "no file in sessions/ names it", has_left=True, at_ms=log.last_ms)
+        return UNKNOWN_PROCESS
+    from tracklog.live.processes import claude_of  # slow to load
+
+    alive = claude_of(running(), cwd=log.cwd, last_ms=log.last_ms, named=named)
+    return alive if alive.life != "gone" or is_over or silent_ms > SILENT_MS else UNKNOWN_PROCESS

@@ -1,0 +1,70 @@
+"""Which states and verdicts of the index no longer hold, though no log has changed: processes came and went.
+
+Rules of this room
+  1. No log is opened: what log and hooks said is kept with each session (session_life.py).
+  2. Another state is written down as it is. Where verdicts rest on the process, the session is put together again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from tracklog.live.states import LiveState
+from tracklog.pipeline.session_life import KnownOf, SessionLives, Signs, unpacked
+from tracklog.store.catalogue import roots_of
+from tracklog.store.database import Database
+from tracklog.store.session_rows import Name, RestingRow, put_states, resting_rows
+
+_RECENT_MS = 24 * 3600 * 1000
+_text_of = msgspec.json.Encoder().encode
+
+
+class Changed(NamedTuple):
+    """What no longer holds."""
+
+    states: dict[Name, LiveState]  # of sessions that do something else now
+    to_settle: frozenset[Name]  # sessions whose verdicts are to be judged again
+
+    def __bool__(self) -> bool:
+        return bool(self.states or self.to_settle)
+
+
+def changed_lives(database: Database, lives: SessionLives | None = None) -> Changed:
+    """What of the index no longer holds at this moment."""
+    lives = lives or SessionLives(database.home)
+    homes = [Path(root) for root in roots_of(database.db, "claude")]
+    alive = lives.living("claude", homes) | lives.living("codex", ())
+    since_ms = lives.now_ms - _RECENT_MS
+    states: dict[Name, LiveState] = {}
+    to_settle: set[Name] = set()
+    for row in resting_rows(database.db, alive, since_ms=since_ms):
+        known = _known_of(row)
+        state, life = lives.state_of(known), lives.life_of(known)
+        if row.life not in (None, life.word):
+            to_settle.add((row.agent, row.session))
+        if (state.state, _evidence(state)) != (row.state, row.evidence):
+            states[row.agent, row.session] = state
+    return Changed(states, frozenset(to_settle))
+
+
+def write_states(database: Database, changed: Changed) -> None:
+    """Writes down what sessions do now."""
+    with database.transaction() as db:
+        put_states(db, {name: (one.state, _evidence(one)) for name, one in changed.states.items()})
+
+
+def _evidence(state: LiveState) -> str:
+    return _text_of(state.evidence).decode()
+
+
+def _known_of(row: RestingRow) -> KnownOf:
+    return KnownOf(
+        agent=row.agent,
+        id=row.session,
+        paths=[row.path] if row.path is not None else [],
+        last_ms=row.last_ms,
+        signs=unpacked(row.signs) or Signs(),
+    )
