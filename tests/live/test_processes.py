@@ -142,7 +142,7 @@ def test_the_codex_that_has_a_log_open_writes_it(codex: tuple[psutil.Process, Pa
     assert mine.cwd == str(rollout.parent.resolve())
     assert mine.rollouts == frozenset([str(rollout.resolve())])
     assert codex_of(rollout, running) == Alive(
-        "alive", f"process {process.pid} has the log open", process.pid
+        "alive", f"process {process.pid} has the log open", process.pid, began_ms=mine.started_ms
     )
     assert codex_of(rollout.with_name("rollout-other.jsonl"), [mine]) == Alive(
         "gone", "no process has the log open", is_sure=False

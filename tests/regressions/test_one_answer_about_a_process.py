@@ -218,6 +218,15 @@ def test_a_client_that_is_killed_has_crashed_at_once_and_everywhere(
     assert len(after["evidence"]) == 1
 
 
+def test_a_call_that_is_older_than_the_process_is_lost_when_its_session_is_resumed(tmp_path: Path) -> None:
+    made = Made(tmp_path, "unnamed", AGES["long ago"], "a call", has_hooks=False)
+    made.home.register(os.getpid(), "idle")
+    assert made.by_board()[0] == "idle"
+    call = read(made.home.log()).calls[0]
+    why = "no result: the process is gone (it was made before the process that now has the session)"
+    assert (call.verdict, call.why) == ("lost", why)
+
+
 def test_the_index_stores_what_the_board_says(living: tuple[Made, subprocess.Popen[bytes]]) -> None:
     made, process = living
     question = "select s.state, c.verdict from sessions s join calls c on c.session = s.id"
@@ -230,6 +239,7 @@ def test_the_index_stores_what_the_board_says(living: tuple[Made, subprocess.Pop
 def test_where_no_call_is_open_and_nothing_lives_the_index_is_only_read(tmp_path: Path) -> None:
     made = Made(tmp_path, "unnamed", AGES["long ago"], "an answer", has_hooks=False)
     made.ask("index")
+    made.ask("sessions", "--json")  # it counts what was spent
     with closing(sqlite3.connect(Home(made.home.ours).index)) as db:
         before = db.execute("pragma data_version").fetchone()
         made.ask("sessions", "--json")

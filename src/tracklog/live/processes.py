@@ -130,7 +130,8 @@ def codex_of(
     wanted = os.path.realpath(rollout)
     for one in running:
         if one.rollouts is not None and wanted in one.rollouts:
-            return Alive("alive", f"process {one.pid} has the log open", one.pid)
+            why = f"process {one.pid} has the log open"
+            return Alive("alive", why, one.pid, began_ms=one.started_ms)
     for one in (hidden for hidden in running if hidden.rollouts is None):
         if _could_be(one, cwd, started_at_ms):
             return Alive("unknown", f"process {one.pid} works in the same folder", one.pid)

@@ -164,7 +164,7 @@ class Roll:
         return found
 
     def _registered(self, name: str, one: Registration) -> Registered:
-        alive = one.process()
+        alive = one.process()._replace(began_ms=one.record.started_at)
         sign = one.sign(since_ms=self._since.get(name, 0))
         return Registered(one.record.session_id, one, alive, sign)
 

@@ -48,6 +48,7 @@ class Alive(NamedTuple):
     has_left: bool = False  # it took its registry file away, or took up another session
     at_ms: int | None = None  # when it left; None: nobody saw it
     is_sure: bool = True  # False: no process was found that could be it
+    began_ms: int | None = None  # when the process did, at the latest
 
 
 UNKNOWN_PROCESS = Alive("unknown")

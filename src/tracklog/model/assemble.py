@@ -22,6 +22,7 @@ from tracklog.model.graph import Graph
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, SessionId, ThreadId
 from tracklog.model.life import Life
 from tracklog.model.lineage import Descent
+from tracklog.model.moments import moment_ms
 from tracklog.model.session import Call, Request, Session, Stray, Thread, ThreadState, Turn
 from tracklog.model.tasks import Tasks
 from tracklog.model.thread_fold import ThreadFold
@@ -238,12 +239,13 @@ class _Work:
         end, shown_by = end_of(child) if child is not None else (None, None)
         seen = self.tasks.seen_of(facts)
         on_active_branch = self._is_on_active_branch(strand, node, facts.turn)
+        life = self.life.at_call(moment_ms(facts.called.at)) if self.life.began_ms else self.life
         judged = judge(
             facts,
             Circumstances(
-                is_alive=self.life.is_alive,
-                alive_by=self.life.why,
-                is_alive_sure=self.life.is_sure,
+                is_alive=life.is_alive,
+                alive_by=life.why,
+                is_alive_sure=life.is_sure,
                 is_fresh=self.is_fresh,
                 is_abandoned=not on_active_branch,
                 seen=seen,

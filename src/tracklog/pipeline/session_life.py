@@ -169,7 +169,9 @@ def life_in(state: LiveState) -> Life:
     """What a state of the board says of the process."""
     alive = state.alive
     is_alive = {"alive": True, "gone": False}.get(alive.life)
-    return Life(is_alive, alive.why, alive.is_sure, state.state, tuple(state.evidence), state.since_ms)
+    return Life(
+        is_alive, alive.why, alive.is_sure, state.state, tuple(state.evidence), state.since_ms, alive.began_ms
+    )
 
 
 def rests_on_life(session: Session) -> bool:
