@@ -36,7 +36,9 @@ def changed_lives(database: Database, lives: SessionLives | None = None) -> Chan
     """What of the index no longer holds at this moment."""
     lives = lives or SessionLives(database.home)
     homes = [Path(root) for root in roots_of(database.db, "claude")]
-    alive = lives.living("claude", homes) | lives.living("codex", ())
+    alive = lives.living("claude", homes)
+    if roots_of(database.db, "codex"):
+        alive |= lives.living("codex", ())
     since_ms = lives.now_ms - _RECENT_MS
     states: dict[Name, LiveState] = {}
     to_settle: set[Name] = set()
