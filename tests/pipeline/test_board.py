@@ -12,6 +12,7 @@ from tracklog.live.runs import Origin, Started, note_started
 from tracklog.live.states import LiveState
 from tracklog.model.prices import Prices
 from tracklog.pipeline.board import Board, BoardRow, Spending, beneath_parents
+from tracklog.pipeline.board_counts import Counts
 from tracklog.pipeline.watch import Watch
 from tracklog.store.home import Home
 
@@ -155,3 +156,26 @@ def test_a_run_joins_its_log_when_that_appears(home: LiveHome) -> None:
 
 def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def test_a_subagent_that_cannot_be_read_for_a_moment_is_counted_when_it_can_be(home: LiveHome) -> None:
+    home.prompt("one")
+    home.reply("I look.")
+    beside = home.log().with_suffix("") / "subagents" / "agent-a1.jsonl"
+    beside.parent.mkdir(parents=True)
+    beside.write_bytes(
+        home.log().read_bytes().replace(b"msg_", b"msg_a1_").replace(b'"uuid": "u', b'"uuid": "a1-u')
+    )
+    now = [0.0]
+    with closing(Watch(home.roots, spool=home.ours / "spool")) as watch:
+        watch.begin()
+        counts = Counts(watch, PRICES, clock=lambda: now[0])
+        ((name, session),) = watch.sessions.items()
+        away = beside.rename(home.path / "away")
+        without = counts.of(name, session)
+        away.rename(beside)
+        now[0] += 1000
+        counted = counts.of(name, session)
+    assert (without.spending.cost_micro_usd, without.problem) == (175, "does not exist")
+    assert without.spending.is_lower_bound
+    assert (counted.spending.cost_micro_usd, counted.problem) == (350, None)

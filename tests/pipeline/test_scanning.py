@@ -249,10 +249,19 @@ def test_a_log_that_is_no_longer_what_the_index_knows_is_not_called_clean(logs: 
     assert logs.standing() == []
 
 
-def test_a_log_that_went_away_is_not_called_clean(logs: Logs) -> None:
+def test_a_log_that_went_away_is_looked_through_in_the_archive(logs: Logs) -> None:
+    write(logs.transcript, user_line(ALPHA))
+    with logs.synced() as database:
+        logs.transcript.unlink()
+        scan_index(database, logs.which, LOOKING)
+    assert places(logs.standing()) == [(logs.transcript.name, 1, 1, hash_of_value(ALPHA))]
+
+
+def test_a_log_that_is_nowhere_any_more_is_not_called_clean(logs: Logs) -> None:
     write(logs.transcript, user_line())
     with logs.synced() as database:
         logs.transcript.unlink()
+        shutil.rmtree(logs.home.archive)
         scan_index(database, logs.which, LOOKING)
     assert logs.unread() == [(str(logs.transcript), "does not exist")]
 

@@ -2,7 +2,8 @@
 
 Rules of this room
   1. A block that was kept and numbered anew is the block that a scan under that number gives.
-  2. Two logs can hold the same request only if a mark of one is a mark of the other.
+  2. A block with a problem that may pass is never kept as what its log says.
+  3. Two logs can hold the same request only if a mark of one is a mark of the other.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 
 from tracklog.model.ledger import ROW_FORMAT, Block, Loose, Sight
 
-SCAN = 1  # grows whenever a scan says something else of the same bytes
+SCAN = 2  # grows whenever a scan says something else of the same bytes
 _NOWHERE = -1
 _SIZE = struct.calcsize(ROW_FORMAT)
 _NUMBER, _OFFSET = struct.Struct("<i"), struct.Struct("<q")

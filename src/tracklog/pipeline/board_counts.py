@@ -4,7 +4,7 @@ Rules of this room
   1. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log has grown.
   2. One counting takes at most a small part of the time. Who must not wait at all has it done beside (`CountsBeside`):
      what is not counted yet is missing until then, and never zero.
-  3. A log that cannot be read says why; the row stays.
+  3. A log that cannot be read says why; the row stays with what was counted before, and it is counted again when due.
 """
 
 from __future__ import annotations
@@ -114,6 +114,8 @@ class Counts:
         self._counted[job.name] = self._told(job)
         took_s = self._clock() - began
         size, _ = self._next[job.name]
+        if self._counted[job.name].problem is not None:
+            size = -1  # so it is counted again although the logs do not grow
         self._next[job.name] = size, began + max(_LEAST_S, took_s * _SHARE)
 
     def _told(self, job: _Job) -> Counted:
@@ -124,8 +126,10 @@ class Counts:
             minutes = before.before if before.is_counted else minutes_in(main, job.watched_since_ms)
         except NotReadable as refused:
             return before._replace(problem=refused.why)
-        spending = _spent(job, self._prices, may_fork=self.may_fork)
-        return Counted(spending, is_counted=True, began_ms=began, before=minutes)
+        spending, problem = _spent(job, self._prices, may_fork=self.may_fork)
+        if problem is not None and before.is_counted:
+            return before._replace(problem=problem)
+        return Counted(spending, is_counted=True, began_ms=began, before=minutes, problem=problem)
 
 
 class CountsBeside(Counts):
@@ -178,25 +182,31 @@ class CountsBeside(Counts):
                 self._asked.discard(job.name)
 
 
-def _spent(job: _Job, prices: Prices, *, may_fork: bool) -> Spending:
-    """As `usage session` counts it: what a fork or a resume copied belongs to the session that it came from."""
+def _spent(job: _Job, prices: Prices, *, may_fork: bool) -> tuple[Spending, str | None]:
+    """As `usage session` counts it: what a fork or a resume copied belongs to the session that it came from.
+
+    With it, why a log could not be read.
+    """
     own, related = job.own, job.related
     ledger = spent_in([own, *related], with_owners=bool(related), may_fork=may_fork)
     made = report(ledger, prices, "session", zone=UTC)
+    problems = (why for n, why in ledger.problems.items() if ledger.sources[n].session == own.id)
+    problem = next(problems, None)
     spent = next((row for row in made.rows if row.key == own.id), None)
     if spent is None:
-        return Spending()
+        return Spending(), problem
     cost = sums_in(made)[own.id]
     tokens = spent.tokens
     last = _last_of_main(ledger, own.id)
     used = 0 if last is None else last.input + last.cache_write + last.cache_read + max(last.output, 0)
-    return Spending(
+    spending = Spending(
         cost_micro_usd=None if cost.cost_pico_usd is None else round(cost.cost_pico_usd / 1_000_000),
-        is_lower_bound=cost.is_lower_bound,
+        is_lower_bound=cost.is_lower_bound or problem is not None,
         tokens=tokens.input + tokens.output + tokens.cache_write + tokens.cache_read,
         context_tokens=used,
         window=job.window or (_claude_window(ledger) if own.agent == "claude" else None),
     )
+    return spending, problem
 
 
 def _claude_window(ledger: Ledger) -> int:

@@ -18,9 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.files import NotReadable, can_be_opened, chunks
 from tracklog.sources.found import LogFile
 from tracklog.sources.marks import HEAD_BYTES, bytes_at, length_of, mark_of, still_begins
+from tracklog.store.stamps import OUT_OF_REACH
 from tracklog.store.values import KnownFile
 
 What = Literal["grown", "rewritten", "touched"]
@@ -123,10 +124,11 @@ def what_happened(row: KnownFile, file: LogFile) -> What | None:
     try:
         if not _begins_as_before(row, file):
             return "rewritten"
-        is_unread = row.size < 0  # or not to its end
-        return "grown" if is_unread or _length(file) > row.contents_bytes else "touched"
+        is_unread = row.size < 0 or row.ctime_ns == OUT_OF_REACH  # or not to its end
+        what: What = "grown" if is_unread or _length(file) > row.contents_bytes else "touched"
     except (NotReadable, OSError):
         return None
+    return what if can_be_opened(file.path) else None
 
 
 def _begins_as_before(row: KnownFile, file: LogFile) -> bool:

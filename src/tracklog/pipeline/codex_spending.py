@@ -57,7 +57,7 @@ def scan(
     buffer = buffer_of(_CHUNK) if buffer is None else buffer
     reading = _Reading(number, source, rule, family or source.session)
     hits = LinesWith(chunks_in(buffer, file), spending.NEEDLE, *spending.CONTEXT_NEEDLES)
-    problem = None
+    problem, may_pass = None, False
     try:
         if own is not None and own.runs:
             for offset, raw, is_copy in _with_copies(file, own):
@@ -71,8 +71,10 @@ def scan(
         if with_tools:
             reading.tools = _tools(reading, file, own)
     except NotReadable as error:
-        problem = error.why
-    return reading.block(problem)
+        problem, may_pass = error.why, error.may_pass
+    block = reading.block(problem)
+    block.may_pass = may_pass
+    return block
 
 
 class _Context(NamedTuple):

@@ -16,6 +16,7 @@ from tracklog.records.claude_code.metadata import ContinuedIn, HistorySuppressio
 from tracklog.sources.files import NotReadable
 from tracklog.sources.found import FileKind, LogFile
 
+OnRefused = Callable[[LogFile, NotReadable], None]
 Look = Callable[[Trace, Piece], None]
 
 _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
@@ -27,8 +28,9 @@ class Kinship:
     What they share is worked out when it is first asked for, from one look at each log; the traces are not kept.
     """
 
-    def __init__(self, sessions: Iterable[SessionFiles]) -> None:
+    def __init__(self, sessions: Iterable[SessionFiles], *, on_refused: OnRefused | None = None) -> None:
         self.sessions = tuple(sessions)
+        self._on_refused = on_refused
         self._descents: dict[SessionId, Descent] | None = None
 
     def descent(self, session: str) -> Descent:
@@ -41,10 +43,10 @@ class Kinship:
         for session in self.sessions:
             for file in session.files:
                 if file.kind in _THREADS:
-                    yield trace_of(file, session.id)
+                    yield trace_of(file, session.id, on_refused=self._on_refused)
 
 
-def trace_of(file: LogFile, session: str) -> Trace:
+def trace_of(file: LogFile, session: str, *, on_refused: OnRefused | None = None) -> Trace:
     """What one log shows of its descent; of a damaged one, what could be read."""
     is_codex = file.agent == "codex"
     thread = file.session if is_codex and file.session != session else None
@@ -58,7 +60,9 @@ def trace_of(file: LogFile, session: str) -> Trace:
             look(trace, piece)
             if len(trace.keys) == n_known:
                 trace.noted(piece.line, piece.at)
-    except NotReadable:
+    except NotReadable as error:
+        if on_refused is not None:
+            on_refused(file, error)
         return trace  # whoever reads the session meets the same refusal and reports it
     return trace
 

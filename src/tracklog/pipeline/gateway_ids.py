@@ -18,7 +18,9 @@ from tracklog.model.events import PromptGiven, ToolCalled, ToolReturned
 from tracklog.model.moments import NO_TIME, moment_ms
 from tracklog.pipeline.claude_figures import figures_of
 from tracklog.pipeline.claude_held import Held, has_more
+from tracklog.records.base import Piece
 from tracklog.records.claude_code.spending import Answer
+from tracklog.sources.files import NotReadable
 from tracklog.sources.found import LogFile
 
 
@@ -100,7 +102,7 @@ def _borders(file: LogFile, ids: set[str]) -> _Borders:
 
     translator, borders = Translator(str(file.path)), _Borders()
     asked_by: dict[str, str] = {}
-    for piece in pieces_of(file):
+    for piece in _readable(pieces_of(file)):
         for event in translator.translate(piece):
             if isinstance(event, PromptGiven):
                 borders.prompts.append(piece.offset)
@@ -109,3 +111,11 @@ def _borders(file: LogFile, ids: set[str]) -> _Borders:
             elif isinstance(event, ToolReturned) and event.call in asked_by:
                 borders.results.setdefault(asked_by[str(event.call)], []).append(piece.offset)
     return borders
+
+
+def _readable(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The pieces up to where the log cannot be read: the scan has met the same refusal."""
+    try:
+        yield from pieces
+    except NotReadable:
+        return

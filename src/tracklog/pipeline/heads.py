@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from tracklog.pipeline.reading import lines_of, reader_for
 from tracklog.records import claude_code, codex
 from tracklog.records.base import Record
-from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.files import NotReadable, can_be_opened, chunks
 from tracklog.sources.found import LogFile
 
 if TYPE_CHECKING:
@@ -39,6 +39,16 @@ class Head(NamedTuple):
 
 def head_of(file: LogFile) -> Head:
     """What a file says of itself at its beginning; nothing, if it cannot be read."""
+    return read_head(file) or Head()
+
+
+def read_head(file: LogFile) -> Head | None:
+    """What a file says of itself at its beginning; None if it cannot be read now, so that nobody keeps that."""
+    head = _head_in(file)
+    return None if head == Head() and not can_be_opened(file) else head
+
+
+def _head_in(file: LogFile) -> Head:
     if file.agent == "codex":
         return _plain_codex_head(file) or _codex_head(list(first_records(file, _CODEX_LINES)))
     named = _plain_claude_names(file)

@@ -31,10 +31,11 @@ from tracklog.pipeline.settling_ledger import blocks_read
 from tracklog.pipeline.spooled import Spool
 from tracklog.pipeline.story import Told, read_session, told_by
 from tracklog.pipeline.workers import Send, messages_of
+from tracklog.sources.files import NotReadable
 from tracklog.sources.found import LogFile
 from tracklog.store.archive import make_durable
 from tracklog.store.archive_rows import put_archived
-from tracklog.store.catalogue import change_file, put_reading
+from tracklog.store.catalogue import change_file, put_out_of_reach, put_reading
 from tracklog.store.database import Database, StoreError
 from tracklog.store.ledger_rows import put_read_block
 from tracklog.store.session_rows import mark_only_here, put_session
@@ -44,13 +45,14 @@ from tracklog.store.values import (
     BlockRead,
     FileRead,
     KnownFile,
+    OutOfReach,
     Refused,
     SessionRows,
     Unread,
     WordedText,
 )
 
-Message = FileRead | SessionRows | BlockRead | Unread | Refused
+Message = FileRead | SessionRows | BlockRead | OutOfReach | Unread | Refused
 OnRead = Callable[[int], None]
 _WORTH_READERS = 24_000_000  # bytes from which on readers beside pay
 _COMMIT_BYTES = 40_000_000  # each commit makes a segment of words, and many small ones cost twice
@@ -148,7 +150,7 @@ class _UnitReading:
 
     def read(self) -> None:
         """Everything of the unit. A door: whatever one log does to us, the others are read."""
-        kin = Kinship(self._unit.kin) if self._unit.kin[1:] else None
+        kin = Kinship(self._unit.kin, on_refused=self._note_refused) if self._unit.kin[1:] else None
         for session in self._unit.sessions:
             self._guarded(session.files, partial(self._settle, session, kin))
         for file in self._unit.files:
@@ -192,10 +194,16 @@ class _UnitReading:
         self._is_told.add(file.path)
         known = self._plan.known.get(str(file.path))
         if known is None:
-            return told_by(file)
+            return told_by(file, on_refused=self._note_refused)
         return LogReading(file, known, emit=self._emit, archiving=self._archiving(file, known)).told(
             from_beginning=True
         )
+
+    def _note_refused(self, file: LogFile, error: NotReadable) -> None:
+        """A log that was read before and cannot be read now: its sessions are made again when it can."""
+        number = self._plan.numbers.get(str(file.path))
+        if error.may_pass and number is not None:
+            self._emit(OutOfReach(number, error.why))
 
     def _read(self, file: LogFile) -> None:
         known = self._plan.known.get(str(file.path))
@@ -264,6 +272,8 @@ class Writer:
                     put_session(db, message, only_here=False)
                 elif isinstance(message, BlockRead):
                     put_read_block(db, message.file, inputs=message.inputs, body=message.body)
+                elif isinstance(message, OutOfReach):
+                    put_out_of_reach(db, message.file, message.why)
                 elif isinstance(message, Unread):
                     for file in message.files:
                         change_file(db, file, problem=message.why)

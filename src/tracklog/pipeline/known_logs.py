@@ -16,6 +16,7 @@ from tracklog.store.values import Archived, KnownFile
 def known_log(row: KnownFile, at: Archived | None, archive: Path, *, is_gone: bool | None = None) -> LogFile:
     """A log as the index knows it; one whose source is gone is read from the archive."""
     is_kept = at is not None and (row.state == "kept" if is_gone is None else is_gone)
+    has_copy = at is not None and at.stored_bytes and at.contents_bytes >= max(row.contents_bytes, 1)
     return LogFile(
         agent=known_agent(row.agent),
         kind=FileKind(row.kind),
@@ -28,7 +29,13 @@ def known_log(row: KnownFile, at: Archived | None, archive: Path, *, is_gone: bo
         inode=row.inode,
         ctime_ns=row.ctime_ns,
         stored=archive / at.name if is_kept and at is not None else None,
+        fallback=archive / at.name if has_copy and at is not None and not is_kept else None,
     )
+
+
+def with_fallback(file: LogFile, row: KnownFile, at: Archived | None, archive: Path) -> LogFile:
+    """A log as a search found it, with the archive's copy as the index knows it."""
+    return file._replace(fallback=known_log(row, at, archive).fallback)
 
 
 def known_agent(name: str | None) -> Agent | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from sqlite3 import Connection
 
 import msgspec
@@ -18,7 +19,15 @@ def is_settled(db: Connection, prices: Prices, *, with_tools: bool = False) -> b
     """Whether nothing is to be done before an answer: a look at the list of logs, and at no log."""
     state = ledger_rows.state_of(db)
     is_as_asked = all(state.get(name) == value for name, value in state_with(prices).items())
-    return is_as_asked and ledger_rows.is_settled(db) and (not with_tools or ledger_rows.has_tools(db))
+    if not (is_as_asked and ledger_rows.is_settled(db) and (not with_tools or ledger_rows.has_tools(db))):
+        return False
+    return not any(_can_be_opened(path) for path in ledger_rows.unread_logs(db))
+
+
+def _can_be_opened(path: str) -> bool:
+    from tracklog.sources.files import can_be_opened  # seldom needed
+
+    return can_be_opened(Path(path))
 
 
 def was_settled(db: Connection) -> bool:

@@ -25,6 +25,8 @@ from tracklog.sources.found import FileKind, LogFile
 from tracklog.sources.lines import Cutter, Line
 from tracklog.sources.marks import HEAD_BYTES, TAIL_BYTES, Marker, bytes_at
 from tracklog.store.archive import Appender, Missing, archive_name
+from tracklog.store.catalogue import UNREAD
+from tracklog.store.stamps import OUT_OF_REACH
 from tracklog.store.texts import worded
 from tracklog.store.values import Archived, FileRead, KnownFile, WordedText
 
@@ -88,7 +90,7 @@ class LogReading:
     """Reads a log from where it was left, or from its beginning if all of it is to be told."""
 
     def __init__(self, file: LogFile, known: KnownFile, *, emit: Emit, archiving: Archiving | None) -> None:
-        self._file = file
+        self._file = file._replace(fallback=None)  # the archive has only what was read before
         self._known = known
         self._emit = emit
         self._archiving = archiving
@@ -100,6 +102,7 @@ class LogReading:
         self._translator = translator_of(file)
         self._is_translated = file.agent is not None and file.kind in _SEARCHED
         self._problem: str | None = None
+        self._may_pass = False  # why it could not be read, so it is tried again
 
     def told(self, *, from_beginning: bool) -> Told:
         """What each piece tells; the parts go their way meanwhile, the last one when all is told."""
@@ -139,7 +142,7 @@ class LogReading:
                     self._tell(offset, cutter.open_since, cutter.n_cut, marker, memory, is_last=False)
                     self._n_told = offset - start
         except NotReadable as error:
-            self._problem = error.why
+            self._refuse(error)
         position, n_ended = cutter.open_since, cutter.n_cut
         memory = packed(self._translator)
         yield from self._pieces(cutter.end())
@@ -173,9 +176,14 @@ class LogReading:
             )
         )
 
+    def _refuse(self, error: NotReadable) -> None:
+        self._problem, self._may_pass = error.why, error.may_pass
+
     def _stamp(self) -> tuple[int, int, int, int, int]:
         file = self._file
-        return file.size, file.mtime_ns, file.ctime_ns, file.inode, file.device
+        size = UNREAD if self._may_pass and file.stored is not None else file.size
+        ctime_ns = OUT_OF_REACH if self._may_pass else file.ctime_ns
+        return size, file.mtime_ns, ctime_ns, file.inode, file.device
 
     def _marker(self, start: int) -> Marker:
         marker = Marker(offset=start)
@@ -194,7 +202,7 @@ class LogReading:
         try:
             yield from self._pieces(lines_of(self._file, self._watched(marker, archived)))
         except NotReadable as error:
-            self._problem = error.why
+            self._refuse(error)
             yield b"", [not_readable(self._file, 1, error.why)]
         self._tell(marker.offset, marker.offset, self._line, marker, None, is_last=True)
 
@@ -206,7 +214,7 @@ class LogReading:
             for _ in self._watched(marker, archived):
                 pass
         except NotReadable as error:
-            self._problem = error.why
+            self._refuse(error)
         self._tell(marker.offset, marker.offset, 0, marker, None, is_last=True)
 
     def _watched(self, marker: Marker, archived: int) -> Iterator[bytes]:

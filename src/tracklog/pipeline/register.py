@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tracklog.pipeline.changes import Changes, What
-from tracklog.pipeline.known_logs import known_agent, known_log
+from tracklog.pipeline.known_logs import known_agent, known_log, with_fallback
 from tracklog.pipeline.leftovers import name_of
 from tracklog.pipeline.reading import identified
 from tracklog.sources.files import NotReadable, chunks, is_the_same
@@ -107,8 +107,11 @@ class Register:
         mark_unread(self._db, row.id)
 
     def _change(self, row: KnownFile, file: LogFile, what: What) -> None:
-        if what == "touched" and self._is_other_than_archived(row, file):
-            what = "rewritten"
+        if what == "touched":
+            try:
+                what = "rewritten" if self._is_other_than_archived(row, file) else what
+            except NotReadable:  # it is looked at again the next time
+                return
         if what == "touched":
             catalogue.stamp(self._db, row.id, stamp_of(file))
             return
@@ -123,7 +126,9 @@ class Register:
             return False
         try:
             return not is_the_same(chunks(file), contents(self._folder, at))
-        except NotReadable:
+        except NotReadable as error:
+            if error.path == file.path:
+                raise
             return False
 
     def _move(self, row: KnownFile, file: LogFile) -> None:
@@ -239,8 +244,11 @@ class Register:
         """Every log that counts: as it was found, as the index knows it, or as the archive keeps it."""
         files = {str(file.path): self._told_apart(file) for file in listed}
         for path, row in self.known.items():
+            at = self.archived.get(row.id)
             if path not in files or row.state == "kept":
-                files[path] = known_log(row, self.archived.get(row.id), self._folder)
+                files[path] = known_log(row, at, self._folder)
+            else:
+                files[path] = with_fallback(files[path], row, at, self._folder)
         return list(files.values())
 
     def _told_apart(self, file: LogFile) -> LogFile:
@@ -256,10 +264,13 @@ class Register:
 
 
 def _is_there(path: Path) -> bool:
+    """Whether the archive has a file; what cannot be looked at is not lost."""
     try:
         return path.stat().st_size > 0
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
+    except OSError:
+        return True
 
 
 def stamp_of(file: LogFile) -> tuple[int, int, int, int, int]:

@@ -6,6 +6,8 @@ Rules of this room
   2. What was settled before stands, but for the components of logs that changed: those that share requests, a session
      or a history with them, over any number of steps.
   3. Blocks are kept as soon as they are made; what they come to is written in one transaction.
+  4. A log that cannot be read for a reason that may pass is read from the archive. If that has it not, it counts as it
+     did before, and is not settled: it is tried again before each answer.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
+from typing import NamedTuple
 
 from tracklog.model.ledger import Block, Ledger, Source
 from tracklog.model.ownership import give_to_eldest
@@ -32,7 +35,7 @@ from tracklog.pipeline.spending import OnBytes, Work, blocks_of, sources_of
 from tracklog.sources.found import LogFile
 from tracklog.store import ledger_rows
 from tracklog.store.database import Database
-from tracklog.store.ledger_rows import BlockMark, EntryRow, LogNow, SettledLog
+from tracklog.store.ledger_rows import UNREAD, BlockMark, EntryRow, LogNow, SettledLog
 from tracklog.store.sum_rows import Pile, put_sums
 
 _AT_ONCE = 256  # blocks in one transaction
@@ -63,7 +66,7 @@ def settle_ledger(
         if on_plan is not None:
             on_plan(_size(work, stale))
         scanned = _scan(database, known, work, stale, with_tools=with_tools, on_bytes=on_bytes)
-        _settle(database, known, sessions, prices, changed | scanned)
+        _settle(database, known, sessions, prices, changed=changed | scanned.ids, unread=scanned.unread)
     return True
 
 
@@ -79,7 +82,9 @@ def blocks_read(
     ours = {str(file.path) for session in sessions for file in session.files}
     for number, (source, _) in enumerate(work.files):
         if source.path in ours and source.path in numbers:
-            yield numbers[source.path], work.inputs(number), packed(work.read(number))
+            block = work.read(number)
+            if not block.may_pass:
+                yield numbers[source.path], work.inputs(number), packed(block)
 
 
 @dataclass
@@ -149,6 +154,11 @@ class _Known:
                 found[number] = inputs
         return found
 
+    def counted_before(self, now: LogNow) -> bool:
+        """Whether there is a block of this log as it was when it was read before."""
+        mark = self.marks.get(now.file)
+        return mark is not None and mark.generation == now.generation and mark.contents_bytes != UNREAD
+
     def _has_block(self, path: str, inputs: bytes, *, with_tools: bool) -> bool:
         mark, now = self.marks.get(self.ids[path]), self.now[path]
         if mark is None or (with_tools and not mark.has_tools):
@@ -162,6 +172,13 @@ def _is_of(database: Database, prices: Prices) -> bool:
     return all(state.get(name) == value for name, value in state_with(prices).items())
 
 
+class _Scanned(NamedTuple):
+    """The logs of which blocks were made, and why some of them could not be read now."""
+
+    ids: set[int]
+    unread: dict[int, str]
+
+
 def _scan(
     database: Database,
     known: _Known,
@@ -170,18 +187,25 @@ def _scan(
     *,
     with_tools: bool,
     on_bytes: OnBytes | None,
-) -> set[int]:
+) -> _Scanned:
     """Makes blocks; says of which logs."""
     waiting: list[tuple[int, Block, BlockMark]] = []
-    done: set[int] = set()
+    done = _Scanned(set(), {})
     for block in _blocks(work, stale, on_bytes):
         path = work.files[block.file][0].path
         if block.file not in stale:
             continue
         now = known.now[path]
-        mark = BlockMark(now.generation, now.contents_bytes, with_tools, stale[block.file])
-        waiting.append((now.file, block, mark))
-        done.add(now.file)
+        done.ids.add(now.file)
+        contents_bytes = now.contents_bytes
+        if block.may_pass:
+            done.unread[now.file] = block.problem or ""
+            if known.counted_before(now):
+                continue
+            contents_bytes = UNREAD
+        waiting.append(
+            (now.file, block, BlockMark(now.generation, contents_bytes, with_tools, stale[block.file]))
+        )
         if len(waiting) == _AT_ONCE:
             _keep(database, waiting)
     _keep(database, waiting)
@@ -218,7 +242,9 @@ def _settle(
     known: _Known,
     sessions: Sequence[SessionFiles],
     prices: Prices,
+    *,
     changed: set[int],
+    unread: Mapping[int, str],
 ) -> None:
     families = _families(sessions)
     with database.transaction() as db:
@@ -237,7 +263,8 @@ def _settle(
         ledger_rows.drop_blocks(db, [id for id in affected if id not in known.sources])
         _put(db, LedgerInRows(ledger, ids, prices), tops, prices)
         ledger_rows.put_parents(db, _parents(parents, sources, tops))
-        ledger_rows.put_logs(db, _logs(known, ledger, ids, tops))
+        logs = _logs(known, ledger, ids, tops)
+        ledger_rows.put_logs(db, (_as_unread(log, unread.get(log.file)) for log in logs))
         ledger_rows.put_logs(db, _uncounted(known))
         ledger_rows.put_state(db, state_with(prices))
 
@@ -301,6 +328,11 @@ def _logs(known: _Known, ledger: Ledger, ids: Sequence[int], tops: Sequence[int]
             cwd=ledger.cwds.get(n),
             problem=ledger.problems.get(n),
         )
+
+
+def _as_unread(log: SettledLog, why: str | None) -> SettledLog:
+    """A log that could not be read now is not settled with what it was counted as."""
+    return log if why is None else log._replace(contents_bytes=UNREAD, problem=why)
 
 
 def _uncounted(known: _Known) -> Iterator[SettledLog]:

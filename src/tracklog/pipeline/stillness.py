@@ -1,7 +1,7 @@
 """Whether anything changed at all: asked before every answer, so nothing is listed and nothing is read.
 
 A folder in which nothing was made, renamed or deleted keeps its time, and a log in which nothing was written keeps its
-own. So one look at each known folder and log tells.
+own. So one look at each known folder and log tells. A log that could not be read is tried again here, as long as it takes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tracklog.sources.found import Root
 from tracklog.store.settings import setting
-from tracklog.store.stamps import folders_of, stamps
+from tracklog.store.stamps import OUT_OF_REACH, folders_of, stamps
 
 if TYPE_CHECKING:
     import sqlite3
@@ -58,6 +58,10 @@ def _are_still(db: sqlite3.Connection, folders: Mapping[str, int]) -> bool:
             status = os.lstat(path)
         except OSError:
             return False
+        if ctime_ns == OUT_OF_REACH:
+            if _can_be_opened(path):
+                return False
+            continue
         if (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) != (
             size,
             mtime_ns,
@@ -66,6 +70,12 @@ def _are_still(db: sqlite3.Connection, folders: Mapping[str, int]) -> bool:
         ):
             return False
     return True
+
+
+def _can_be_opened(path: str) -> bool:
+    from tracklog.sources.files import can_be_opened  # seldom needed
+
+    return can_be_opened(Path(path))
 
 
 def _time_of(folder: str) -> int:

@@ -32,7 +32,7 @@ from tracklog.model.ids import MAIN, NodeId, SessionId
 from tracklog.model.moments import moment_ms
 from tracklog.model.session import Session
 from tracklog.pipeline.collecting import no_collecting
-from tracklog.pipeline.descent import Kinship
+from tracklog.pipeline.descent import Kinship, OnRefused
 from tracklog.pipeline.families import family
 from tracklog.pipeline.reading import identified, lines_of, pieces_of
 from tracklog.pipeline.session_life import KnownOf, SessionLives, Signs, packed
@@ -175,7 +175,7 @@ def translator_of(file: LogFile) -> Translator:
     return codex.Translator(str(file.path))
 
 
-def told_by(file: LogFile, on_bytes: OnBytes | None = None) -> Told:
+def told_by(file: LogFile, on_bytes: OnBytes | None = None, *, on_refused: OnRefused | None = None) -> Told:
     """What each piece of a log tells, with its bytes; of a damaged one what could be read, and then that it is so."""
     translator = translator_of(file)
     line = 0
@@ -186,6 +186,8 @@ def told_by(file: LogFile, on_bytes: OnBytes | None = None) -> Told:
                 on_bytes(piece.length)
             yield piece.raw, translator.translate(piece)
     except NotReadable as error:
+        if on_refused is not None:
+            on_refused(file, error)
         yield b"", [not_readable(file, line + 1, error.why)]
 
 

@@ -20,7 +20,7 @@ import msgspec
 
 from tracklog.pipeline.changes import changes_in, is_gone
 from tracklog.pipeline.families import kin_keys
-from tracklog.pipeline.heads import Head, head_of
+from tracklog.pipeline.heads import Head, head_of, read_head
 from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
 from tracklog.pipeline.leftovers import take_over
 from tracklog.pipeline.register import Register
@@ -162,7 +162,9 @@ class _Sync:
         is_fixed = str(file.path) not in self._register.to_read or row.lines >= _HEAD_LINES
         if row.told is not None and is_fixed:
             return msgspec.msgpack.decode(row.told, type=Head)
-        head = head_of(file)
+        head = read_head(file)
+        if head is None:
+            return msgspec.msgpack.decode(row.told, type=Head) if row.told is not None else Head()
         row.told = msgspec.msgpack.encode(head)
         catalogue.change_file(self._database.db, row.id, told=row.told)
         return head

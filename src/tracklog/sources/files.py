@@ -5,6 +5,8 @@ Rules of this room
      between; opening never waits, for a FIFO or anything else.
   2. Memory does not grow with the file, nor with what a small compressed file claims to hold.
   3. Damage in a compressed file comes after the good bytes: everything before it has been yielded when it is raised.
+  4. Damage stays until the file changes. Any other refusal may pass (permissions, a file that is moved, a disk or network
+     that fails): it says nothing about the log and is never stored as if the log were empty.
 """
 
 from __future__ import annotations
@@ -27,15 +29,32 @@ _OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
 class NotReadable(Exception):  # noqa: N818 - named for what it says of the file, as everything here
     """A file, or the rest of it, that cannot be read; `why` says so in plain words."""
 
-    def __init__(self, path: Path, why: str) -> None:
+    def __init__(self, path: Path, why: str, *, may_pass: bool = True) -> None:
         super().__init__(path, why)
         self.path = path
         self.why = why
+        self.may_pass = may_pass  # False: its bytes are damaged
+
+
+def where_readable(file: LogFile) -> LogFile:
+    """The log as it can be read now: at its path, or else as the archive has it."""
+    if file.fallback is None or file.stored is not None or can_be_opened(file.path):
+        return file
+    return file._replace(stored=file.fallback) if can_be_opened(file.fallback) else file
+
+
+def can_be_opened(file: LogFile | Path) -> bool:
+    """Whether it is a regular file that we may read, at its path or in the archive."""
+    try:
+        open_log(file).close()
+    except NotReadable:
+        return False
+    return True
 
 
 def open_log(file: LogFile | Path) -> io.FileIO:
     """The file's stored bytes, unbuffered; raises NotReadable for whatever is not a regular file."""
-    return os.fdopen(_opened(_path_of(file)), "rb", buffering=0)
+    return os.fdopen(_opened(_path_of(_readable(file))), "rb", buffering=0)
 
 
 def _opened(path: Path) -> int:
@@ -54,6 +73,7 @@ def _opened(path: Path) -> int:
 
 def chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:
     """The log's contents from byte `start` on, in pieces of at most `size`; .zst files are decompressed."""
+    file = _readable(file)
     if _path_of(file).suffix == ".zst":
         return _decompressed_chunks(file, start, size=size)
     return stored_chunks(file, start, size=size)
@@ -69,6 +89,7 @@ def buffer_of(size: int) -> memoryview:
 
 def chunks_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memoryview]:
     """The log's contents in pieces that lie in one buffer: each is good until the next one is asked for."""
+    file = _readable(file)
     path = _path_of(file)
     if path.name.endswith(".zst"):
         yield from _decompressed_chunks(file, 0, size=len(buffer))
@@ -108,7 +129,7 @@ def _decompressed_chunks(file: LogFile | Path, start: int, *, size: int) -> Iter
                 for at in range(0, len(wanted), size):
                     yield wanted[at : at + size]
     except Damaged as damage:
-        raise NotReadable(path, f"{damage} after {position} good bytes") from damage
+        raise NotReadable(path, f"{damage} after {position} good bytes", may_pass=False) from damage
 
 
 def is_the_same(ours: Iterator[bytes], theirs: Iterator[bytes]) -> bool:
@@ -128,6 +149,10 @@ def _refusals_of(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise NotReadable(path, why_failed(error)) from error
+
+
+def _readable(file: LogFile | Path) -> LogFile | Path:
+    return where_readable(file) if isinstance(file, LogFile) else file
 
 
 def _path_of(file: LogFile | Path) -> Path:

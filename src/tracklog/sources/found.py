@@ -44,6 +44,7 @@ class LogFile(NamedTuple):
     inode: int
     ctime_ns: int = 0
     stored: Path | None = None  # where its bytes are, if they no longer stand at its path
+    fallback: Path | None = None  # the archive's copy, read while the file at its path cannot be opened
 
 
 class Skipped(NamedTuple):

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from tracklog.sources.files import chunks, open_log
+from tracklog.sources.files import chunks, open_log, where_readable
 from tracklog.sources.found import LogFile
 
 HEAD_BYTES = 16 * 1024
@@ -62,6 +62,7 @@ def length_of(mark: bytes) -> int:
 
 def bytes_at(file: LogFile, start: int, length: int) -> bytes:
     """Some bytes of a log's contents; fewer where it ends before."""
+    file = where_readable(file)
     if (file.stored or file.path).suffix != ".zst":
         with open_log(file) as stream:
             return os.pread(stream.fileno(), length, start)

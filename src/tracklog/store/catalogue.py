@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from tracklog.store.odd_texts import as_text, storable
+from tracklog.store.stamps import OUT_OF_REACH
 from tracklog.store.values import FileRead, KnownFile
 
 KNOWN_COLUMNS = KnownFile.__struct_fields__
@@ -124,6 +125,12 @@ def put_reading(db: sqlite3.Connection, read: FileRead) -> None:
     )
     if read.stamp is not None:
         stamp(db, read.file, read.stamp)
+
+
+def put_out_of_reach(db: sqlite3.Connection, id: int, why: str) -> None:
+    """Notes that a log could not be read now; what is known of it stays, and it is tried again."""
+    change_file(db, id, problem=why, ctime_ns=OUT_OF_REACH)
+    db.execute("update log_files set size = ? where id = ? and state = 'kept'", (UNREAD, id))
 
 
 def stamp(db: sqlite3.Connection, id: int, stamp: tuple[int, int, int, int, int]) -> None:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tracklog.store.odd_texts import as_text, storable
 from tracklog.store.scope import Scope
 
+UNREAD = -1  # bytes of a log that must be counted again although it is as long as it was
 _THREADS = "('transcript', 'document', 'subagent')"  # the kinds of logs in which requests stand
 
 
@@ -110,8 +111,11 @@ def logs_now(db: sqlite3.Connection) -> dict[str, LogNow]:
 
 
 def is_settled(db: sqlite3.Connection) -> bool:
-    """Whether the ledger was settled with the logs as they are now."""
-    of_log = "log.id, log.generation, log.contents_bytes, log.path"
+    """Whether the ledger was settled with the logs as they are now, or could not read them (`unread_logs`)."""
+    is_tried = f"settled.contents_bytes = {UNREAD} and settled.problem is not null and log.state = 'here'"
+    of_log = (
+        f"log.id, log.generation, case when {is_tried} then {UNREAD} else log.contents_bytes end, log.path"
+    )
     of_ledger = "settled.file, settled.generation, settled.contents_bytes, settled.path"
     n_logs, are_same, n_settled = db.execute(
         f"select count(*), min(coalesce(({of_log}) = ({of_ledger}), 0)), (select count(*) from ledger_logs) "
@@ -120,6 +124,14 @@ def is_settled(db: sqlite3.Connection) -> bool:
         f"where log.state <> 'past' and log.kind in {_THREADS}"
     ).fetchone()
     return bool(n_logs == n_settled and are_same != 0)
+
+
+def unread_logs(db: sqlite3.Connection) -> list[str]:
+    """The paths of the logs that could not be read when they were counted, for a reason that may pass."""
+    rows = db.execute(
+        f"select path from ledger_logs where contents_bytes = {UNREAD} and problem is not null and is_counted"
+    )
+    return [as_text(path) for (path,) in rows]
 
 
 def has_tools(db: sqlite3.Connection) -> bool:
@@ -193,7 +205,7 @@ def put_keys(db: sqlite3.Connection, file: int, keys: set[int]) -> None:
 def mark_unread(db: sqlite3.Connection, file: int) -> None:
     """Says that a log must be counted again although it is as long as it was."""
     for table in ("ledger_logs", "blocks"):
-        db.execute(f"update {table} set contents_bytes = -1 where file = ?", (file,))
+        db.execute(f"update {table} set contents_bytes = {UNREAD} where file = ?", (file,))
 
 
 def drop_blocks(db: sqlite3.Connection, files: Iterable[int]) -> None:

@@ -7,6 +7,10 @@ from collections.abc import Sequence
 
 from tracklog.store.odd_texts import as_text, storable
 
+OUT_OF_REACH = (
+    -1
+)  # the ctime_ns of a log that could not be read for a reason that may pass: it is tried again
+
 
 def folders_of(db: sqlite3.Connection, roots: Sequence[str]) -> dict[str, dict[str, int]]:
     """What was listed for some roots, by root; a root that was never searched is not there."""

@@ -136,6 +136,13 @@ class Scanned(msgspec.Struct, array_like=True):
     problem: str | None = None
 
 
+class OutOfReach(msgspec.Struct, array_like=True, tag="out_of_reach"):
+    """A log that was read before and cannot be read now, for a reason that may pass."""
+
+    file: int
+    why: str
+
+
 class Unread(msgspec.Struct, array_like=True, tag="unread"):
     """Logs that we failed at: our mistake, said and passed over."""
 
