@@ -54,11 +54,14 @@ def session_files(database: Database, names: Iterable[Name] | None = None) -> li
 
 
 def logs_of(database: Database, names: Iterable[Name] | None = None) -> list[LogFile]:
-    """The logs of some sessions, or all, wherever their bytes are."""
+    """The logs of some sessions, or all, wherever their bytes are, as far as the index has read them.
+
+    What was appended since is left to the next sync, so that everything in the index is of one state.
+    """
     at = archive_rows.archived(database.db)
     wanted = None if names is None else set(names)
     return [
-        known_log(row, at.get(row.id), database.home.archive)
+        known_log(row, at.get(row.id), database.home.archive)._replace(until=row.contents_bytes or None)
         for row in catalogue.all_files(database.db)
         if wanted is None or (row.agent, row.session) in wanted
     ]

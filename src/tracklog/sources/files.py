@@ -18,11 +18,13 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from tracklog.sources.found import LogFile
 from tracklog.sources.reasons import IMPOSSIBLE_NAME, why_failed, why_not_regular
 
 CHUNK = 1 << 20
+Chunk = TypeVar("Chunk", bytes, bytes | memoryview)
 _OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -75,8 +77,11 @@ def chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterat
     """The log's contents from byte `start` on, in pieces of at most `size`; .zst files are decompressed."""
     file = _readable(file)
     if _path_of(file).suffix == ".zst":
-        return _decompressed_chunks(file, start, size=size)
-    return stored_chunks(file, start, size=size)
+        contents = _decompressed_chunks(file, start, size=size)
+    else:
+        contents = stored_chunks(file, start, size=size)
+    until = file.until if isinstance(file, LogFile) else None
+    return contents if until is None else _first(contents, max(until - start, 0))
 
 
 def buffer_of(size: int) -> memoryview:
@@ -90,6 +95,9 @@ def buffer_of(size: int) -> memoryview:
 def chunks_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memoryview]:
     """The log's contents in pieces that lie in one buffer: each is good until the next one is asked for."""
     file = _readable(file)
+    if isinstance(file, LogFile) and file.until is not None:
+        yield from _first(chunks_in(buffer, file._replace(until=None)), file.until)
+        return
     path = _path_of(file)
     if path.name.endswith(".zst"):
         yield from _decompressed_chunks(file, 0, size=len(buffer))
@@ -102,6 +110,14 @@ def chunks_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memo
         raise NotReadable(path, why_failed(error)) from error
     finally:
         os.close(descriptor)
+
+
+def _first(contents: Iterator[Chunk], n_bytes: int) -> Iterator[Chunk]:
+    for chunk in contents:
+        yield chunk[:n_bytes]
+        n_bytes -= len(chunk)
+        if n_bytes <= 0:
+            return
 
 
 def stored_chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:

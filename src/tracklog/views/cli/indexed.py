@@ -4,7 +4,9 @@ Rules of this room
   1. Where there is no index, reading commands read the logs themselves; commands that need one make it.
   2. Where nothing changed, the index is only read: no lock is taken.
   3. If another process writes it, the answer is what it knew before, and that is said.
-  4. A damaged index is set aside and made anew, and that is said.
+  4. What depends on logs that the index has read (rows of sessions, the ledger) is put together before every answer,
+     also with `--no-sync`: all commands answer from the same state of the index.
+  5. A damaged index is set aside and made anew, and that is said.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tracklog.sources.found import Root
 from tracklog.sources.homes import default_roots
-from tracklog.store.database import Damaged, Database, reading
+from tracklog.store.database import Damaged, Database, reading, writing
 from tracklog.store.home import Busy, Home, NotWritable
 from tracklog.store.scope import Scope, scope_of
 from tracklog.views.cli.ending import NotThere
@@ -88,6 +90,11 @@ def indexed(
             with_index(
                 ours, lambda database: _bring_up_to_date(database, roots, settles=settles), on_damage=_say
             )
+        elif not syncs and settles and not _is_settled(ours):
+            from tracklog.pipeline.settling import settle_sessions
+
+            with writing(ours) as writer:
+                settle_sessions(writer)
     except (Busy, NotWritable) as hindered:
         if not makes and not _was_ever_complete(ours, roots):
             talk(f"tracklog: {why_as_before(hindered)}, and is not complete: the logs are read")
@@ -127,6 +134,13 @@ def _is_up_to_date(home: Home, roots: list[Root], *, settles: bool) -> bool:
             return still and not (settles and (unsettled(database.db) or changed_lives(database)))
     except Damaged:
         return False  # who writes it will see to that
+
+
+def _is_settled(home: Home) -> bool:
+    from tracklog.store.session_rows import unsettled
+
+    with reading(home) as database:
+        return database is None or not unsettled(database.db)
 
 
 def _bring_up_to_date(database: Database, roots: list[Root], *, settles: bool) -> None:

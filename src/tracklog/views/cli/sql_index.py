@@ -33,8 +33,7 @@ def index_to_ask(
         db = index.database.db
         if _OF_THE_LEDGER & set(views):
             prices = load_prices(home)
-            if syncs:
-                _settle(index.database, prices)
+            _settle(index.database, prices)
             if "costs" in views:
                 put_costs(db, _costs(db, prices))
         lay_out(db, index.scope)

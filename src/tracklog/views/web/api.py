@@ -5,6 +5,7 @@ Rules of this room
      the pages.
   2. From outside come values of options that stand in the table here, and names of sessions. No path ever does.
   3. Two questions at a time; a few more wait.
+  4. What the index answers is of the logs as they are at the question; only a long reading is not waited for.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Question(NamedTuple):
     options: dict[str, re.Pattern[str]]  # the flags are those that take a yes
     takes: re.Pattern[str] | None = None  # what the address may name
     needs_it: bool = False
-    syncs: bool = False  # whether the command would bring the index up to date: the server does that itself
+    syncs: bool = False  # whether the command would bring the index up to date: the server does that itself, before it asks
     is_answer_anyway: bool = (
         False  # whether its document is the answer even where the command does not end well
     )
@@ -111,6 +112,7 @@ def _names(request: Request) -> Response:  # noqa: ARG001 (starlette's signature
 def _index(request: Request) -> Response:
     """How the index stands: the figures of `tracklog index`, and how fresh they are."""
     site = site_of(request)
+    site.indexing.catch_up()
     with site.reading() as database:
         known = totals(database.db, site.scope)._asdict() if database is not None else {}
     return _document({**known, "status": asdict(site.indexing.status())})
@@ -136,6 +138,8 @@ class _Line:
             return error_document(503, "too many questions at once: ask again in a moment")
         self._n_there += 1
         try:
+            if QUESTIONS[name].syncs:
+                await asyncio.to_thread(site_of(request).indexing.catch_up)
             async with self._places:
                 return await _asked(QUESTIONS[name], [*_where(site_of(request)), *words])
         finally:

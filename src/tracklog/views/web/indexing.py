@@ -6,6 +6,8 @@ Rules of this room
      nobody said so.
   3. What is said of freshness is true: a pass that failed stays failed until one has not. It is tried again by itself.
   4. Nothing ends the work but the end of the server.
+  5. A program that asks is answered from logs as they are when it asks (`catch_up`): it has no page that would be told
+     of news.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from threading import Event, Lock, Thread
+from threading import Condition, Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 from tracklog.pipeline.stillness import is_still
@@ -35,6 +37,7 @@ _SHARE = 4  # a short pass takes at most one part in so many of the time
 _AGAIN_S, _LONGEST_AGAIN_S = 2.0, 15.0  # after a pass that could not be made, and after many
 _NET_S = 60.0  # so often is looked whether something changed of which nobody told
 _TOLD_S = 0.5
+_PATIENCE_S = 5.0  # a question waits no longer for the logs to be read
 _WORDS_KEPT = 2000
 
 State = Literal["none", "reading", "fresh", "failed", "busy"]
@@ -69,10 +72,13 @@ class Indexing:
         self._roots = list(roots)
         self._hub = hub
         self._lock = Lock()
+        self._progress = Condition(self._lock)  # told when a pass begins or ends
+        self._n_begun = 0  # passes
         self._status = IndexStatus()
         self._changed_at: float | None = None  # since when something is not read yet
         self._is_over = Event()
         self._wanted = Event()
+        self._no_rest = Event()  # the next pass is waited for
         self._child: subprocess.Popen[str] | None = None
         self._damages: list[str] = []  # of an index that was set aside: said for as long as the server runs
         self._thread = Thread(target=self._run, name="indexing", daemon=True)
@@ -85,6 +91,7 @@ class Indexing:
         """Ends a pass that goes on: it may be interrupted at any time."""
         self._is_over.set()
         self._wanted.set()
+        self._no_rest.set()
         child = self._child
         if child is not None and child.poll() is None:
             child.terminate()
@@ -97,6 +104,33 @@ class Indexing:
             if self._changed_at is None:
                 self._changed_at = time.monotonic()
         self._wanted.set()
+
+    def catch_up(self, patience_s: float = _PATIENCE_S) -> None:
+        """Waits until the index has what stands in the logs now; not for long, and not where no pass can be made."""
+        if self.status().state in ("failed", "busy") or self._knows_all():
+            return
+        with self._lock:
+            n_before = self._n_begun
+        self.nudge()
+        self._no_rest.set()
+        with self._progress:
+            self._progress.wait_for(lambda: self._has_passed_since(n_before), patience_s)
+        self._knows_all()
+
+    def _knows_all(self) -> bool:
+        """Whether the index has what stands in the logs; then news that came while they were read are no news."""
+        with self._lock:
+            since, is_fresh = self._changed_at, self._status.state == "fresh"
+        if not is_fresh or self._has_changed():
+            return False
+        with self._lock:
+            if self._changed_at == since:
+                self._changed_at = None
+        return True
+
+    def _has_passed_since(self, n_before: int) -> bool:
+        is_done = self._n_begun > n_before and self._status.state != "reading"
+        return is_done or self._is_over.is_set()
 
     def status(self) -> IndexStatus:
         """How things stand now."""
@@ -122,11 +156,12 @@ class Indexing:
         """A pass; if it could be made, also the time until the next one is due."""
         began = time.monotonic()
         self._wanted.clear()
+        self._no_rest.clear()
         self._pass()
         if self.status().state != "fresh":
             return
         took_s = time.monotonic() - began
-        self._is_over.wait(min(max(_LEAST_S, took_s * (_SHARE - 1)), _MOST_S))
+        self._no_rest.wait(min(max(_LEAST_S, took_s * (_SHARE - 1)), _MOST_S))
         while not self._is_over.is_set() and not self._wanted.wait(_NET_S):
             if self._has_changed():
                 self.nudge()
@@ -135,6 +170,7 @@ class Indexing:
         """One run of the child, from its first word to its last."""
         with self._lock:
             taken, self._changed_at = self._changed_at, None
+            self._n_begun += 1
         self._set(state="reading", bytes_done=0, bytes_total=0, stage="")
         try:
             end = self._listened()
@@ -214,6 +250,7 @@ class Indexing:
     def _set(self, *, tells: bool = True, **values: Any) -> None:
         with self._lock:
             before, self._status = self._status, replace(self._status, **values)
+            self._progress.notify_all()
         if tells and self._status != before:
             self._hub.publish("index", asdict(self.status()))
 
