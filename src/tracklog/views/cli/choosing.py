@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tracklog.errors import UserError
 from tracklog.sources.folders import roots_at
-from tracklog.sources.found import LogFile, Root, Skipped
+from tracklog.sources.found import FileKind, LogFile, Root, Skipped
 from tracklog.sources.homes import default_roots
 from tracklog.sources.places import find_all, resolve_session
 from tracklog.sources.reasons import why_failed
@@ -78,9 +78,32 @@ def _kept(home: Path, found: Found) -> list[LogFile]:
 
 def session_named(text: str, found: Found) -> list[LogFile]:
     """The files of the one session a person means, the best first, each with its agent if it can be told."""
-    matches = [_named(file) for file in resolve_session(text, found.files)]
+    matches = resolve_session(text, found.files)
+    if not any((file.session or "").lower() == text.lower() for file in matches):
+        matches = _named_inside(text, found.files) or matches
+    matches = [_named(file) for file in matches]
     refuse_if_of_several(text, [file.agent for file in matches if file.size])
     return matches
+
+
+def _named_inside(text: str, files: Sequence[LogFile]) -> list[LogFile]:
+    """The same where only the lines of a log say of which session it is: a subagent's that lies beside transcripts."""
+    is_last = text == "@last"
+    if is_last and any(file.kind is FileKind.TRANSCRIPT and file.size for file in files):
+        return []
+    if os.sep in text or not (is_last or any(_is_loose(file) for file in files)):
+        return []
+    from tracklog.pipeline.sessions import group  # reads heads of logs
+
+    sessions = group(file for file in files if file.agent == "claude")
+    if is_last:
+        return list(sessions[0].files[:1]) if sessions else []
+    inside = {file.path: file for one in sessions for file in one.files}
+    return resolve_session(text, [inside.get(file.path, file) for file in files])
+
+
+def _is_loose(file: LogFile) -> bool:
+    return file.kind is FileKind.SUBAGENT and file.session is None
 
 
 def refuse_if_of_several(text: str, agents: Iterable[str | None]) -> None:

@@ -78,7 +78,10 @@ def _rows_of(text: str, index: Index, *, agent: str | None, is_everywhere: bool)
         if (is_everywhere or index.scope.holds(row.path)) and agent in (None, row.agent)
     ]
     at = archived(database.db)
-    files = [known_log(row, at.get(row.id), database.home.archive) for row in known]
+    files = [
+        known_log(row, at.get(row.id), database.home.archive)._replace(session=row.own_session or row.session)
+        for row in known
+    ]
     matches = session_named(text, Found(files, [], index.roots))
     if not matches:
         raise NotThere(f"no session {text} in the archive: `tracklog sessions` lists all there are")
