@@ -3,13 +3,14 @@
 Rules of this room
   1. The archive describes itself: each of its files says which log it holds. What stands at its source, too, is read
      from there; what does not is read from the archive.
-  2. The old index stays until the new one knows every log and every session that it knew.
+  2. The old index stays until the new one knows every log and every session that it knew, to the last byte that was read.
+     One that gives way although it knew more is kept under another name.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,13 +19,14 @@ from tracklog.pipeline.leftovers import marks_in
 from tracklog.pipeline.settling import settle_sessions
 from tracklog.pipeline.sync import OnPlan, sync
 from tracklog.sources.folders import roots_at
-from tracklog.sources.found import FileKind, Root
+from tracklog.sources.found import FileKind, Root, Skipped
 from tracklog.store import archive_rows, catalogue
 from tracklog.store.archive import Found, archived_logs
-from tracklog.store.database import Damaged, Database, opened, removed_at_last, swap
+from tracklog.store.database import Damaged, Database, opened, removed_at_last, set_aside, swap
 from tracklog.store.home import Home, held_lock
 from tracklog.store.session_rows import session_names
 from tracklog.store.settings import put_setting, setting
+from tracklog.store.values import KnownFile
 
 ADOPTED = "adopted"  # the setting that says that the archive was taken over
 _ASIDE = "index.rebuilding.db"
@@ -39,12 +41,14 @@ class Rebuilt:
     n_kept: int = 0  # logs that only the archive has
     missing_logs: list[str] = field(default_factory=list)  # that the old one knew
     missing_sessions: list[str] = field(default_factory=list)
+    damaged_logs: list[Skipped] = field(default_factory=list)  # of which the old one knew more, and why
+    old_index: Path | None = None  # where it is kept, if it knew more and was replaced
     problems: list[str] = field(default_factory=list)
 
     @property
     def is_complete(self) -> bool:
         """Whether it knows all that the old one knew."""
-        return not self.missing_logs and not self.missing_sessions
+        return not (self.missing_logs or self.missing_sessions or self.damaged_logs)
 
 
 def rebuild(
@@ -69,6 +73,8 @@ def rebuild(
             settle_sessions(database)
             rebuilt = _compared(database, known, sessions)
             rebuilt.problems = done.problems
+        if is_forced and not rebuilt.is_complete:
+            rebuilt.old_index = set_aside(home, called="replaced")
         if rebuilt.is_complete or is_forced:
             swap(aside, home)
     return rebuilt
@@ -131,25 +137,39 @@ def _adopt(database: Database, path: str, generations: list[Found]) -> None:
         archive_rows.put_generation(database.db, number, _generation(one), one.archived)
 
 
-def _known_before(home: Home) -> tuple[set[str], set[tuple[str, str]], bool]:
+def _known_before(home: Home) -> tuple[dict[str, KnownFile], set[tuple[str, str]], bool]:
     """What the old index knew, as far as it can still be read."""
     if not home.has_index():
-        return set(), set(), True
+        return {}, set(), True
     try:
         with opened(home) as database:
-            logs = {row.path for row in catalogue.all_files(database.db) if row.contents_bytes}
+            logs = {row.path: row for row in catalogue.all_files(database.db) if row.contents_bytes}
             return logs, session_names(database.db), setting(database.db, "archive") != "off"
     except Damaged:
-        return set(), set(), True
+        return {}, set(), True
 
 
-def _compared(database: Database, known: set[str], sessions: set[tuple[str, str]]) -> Rebuilt:
+def _compared(database: Database, known: Mapping[str, KnownFile], sessions: set[tuple[str, str]]) -> Rebuilt:
     rows = catalogue.all_files(database.db)
     names = session_names(database.db)
     return Rebuilt(
         n_logs=len(rows),
         n_sessions=len(names),
         n_kept=sum(row.state == "kept" for row in rows),
-        missing_logs=sorted(known - {row.path for row in rows}),
+        missing_logs=sorted(known.keys() - {row.path for row in rows}),
         missing_sessions=sorted(session for _, session in sessions - names),
+        damaged_logs=[
+            Skipped(Path(row.path), why)
+            for row in rows
+            if row.path in known and (why := _why_less(known[row.path], row)) is not None
+        ],
     )
+
+
+def _why_less(before: KnownFile, now: KnownFile) -> str | None:
+    """Why less of a log is known than before; None: it is not less, or there is no more at its source."""
+    if now.problem is not None and before.problem is None:
+        return now.problem
+    if now.state == "kept" and now.contents_bytes < before.contents_bytes:
+        return f"{now.contents_bytes:,} of {before.contents_bytes:,} bytes are left in the archive"
+    return None

@@ -98,10 +98,10 @@ def reading(home: Home) -> Iterator[Database | None]:
             db.close()
 
 
-def set_aside(home: Home) -> Path:
-    """Puts a damaged index out of the way, under a name that says what it is. Only for who holds the lock."""
+def set_aside(home: Home, *, called: str = "damaged") -> Path:
+    """Puts an index out of the way, under a name that says what it is. Only for who holds the lock."""
     n = 1
-    while (aside := home.path / f"index.damaged-{n}.db").exists():
+    while (aside := home.path / f"index.{called}-{n}.db").exists():
         n += 1
     for side in _SIDES:
         old = home.index.with_name(home.index.name + side)

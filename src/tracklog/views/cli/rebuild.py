@@ -13,7 +13,7 @@ from tracklog.views.cli.ending import NOT_FINE, NotThere
 from tracklog.views.cli.indexed import asked_roots
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.own_home import tracklog_home
-from tracklog.views.cli.printing import answer, answer_json, count, safe, talk
+from tracklog.views.cli.printing import answer, answer_json, count, safe, talk, tilde
 from tracklog.views.cli.progress import progress_of_unknown
 
 if TYPE_CHECKING:
@@ -39,8 +39,9 @@ def rebuild(
     """Make the index anew from the logs and the archive.
 
     The new one is made aside and compared: it takes the place of the old one if it knows every log and every session
-    that the old one knew. Else the old one stays, what is missing is said, and the exit code is 1. Nothing is ever
-    deleted from the archive.
+    that the old one knew, to the last byte. Else the old one stays, what is missing or damaged is said, and the exit
+    code is 1; with --force the new one takes its place, and the old one is kept beside it. Nothing is ever deleted from
+    the archive.
     """
     from tracklog.pipeline.rebuilding import rebuild as make_anew
 
@@ -65,6 +66,8 @@ def rebuild(
                 "kept_logs": made.n_kept,
                 "missing_logs": made.missing_logs,
                 "missing_sessions": made.missing_sessions,
+                "damaged_logs": [{"path": str(one.path), "why": one.why} for one in made.damaged_logs],
+                "old_index": str(made.old_index) if made.old_index else None,
                 "replaced": is_taken,
                 "problems": made.problems,
                 "seconds": round(time.monotonic() - began, 3),
@@ -86,5 +89,11 @@ def _show(made: Rebuilt, *, is_taken: bool) -> None:
             answer(f"The old index knew {count(len(missing), what)} more:")
             for name in missing[:_SHOWN]:
                 answer(f"  {safe(name)}")
+    if made.damaged_logs:
+        answer(f"The old index knew more of {count(len(made.damaged_logs), 'log')}:")
+        for one in made.damaged_logs[:_SHOWN]:
+            answer(f"  {safe(tilde(one.path))}: {safe(one.why)}")
+    if made.old_index is not None:
+        answer(f"The old index is now {safe(made.old_index.name)}.")
     if not is_taken:
         answer("The old index stays. --force takes the new one all the same.")

@@ -65,7 +65,7 @@ Fields may be added; none is renamed or dropped without a new `schema_version`. 
 | `doctor` | `checks`: `name, state, evidence, advice`; `coverage`: `agent, version, kind, lines, bytes, reading`; `unknown`: `agent, kind, key, count, example, why`; `broken`: the first places; `skipped`: `path, why` |
 | `statusline` | `model, cost_micro_usd, lines_added, lines_removed, context_tokens, context_window, context_window_is_assumed, context_percent, limit_used_percent, limit_left_s, today_cost_micro_usd, block_left_s` ([statusline.md](statusline.md)) |
 | `index` | `files, bytes, lines, read, unknown, broken, recovered, sessions, seconds, only_here` of all that is known; `new_files, new_bytes` and `problems` of this run |
-| `rebuild` | `logs, sessions, kept_logs, missing_logs, missing_sessions, replaced, problems, seconds` |
+| `rebuild` | `logs, sessions, kept_logs, missing_logs, missing_sessions, damaged_logs, replaced, old_index, problems, seconds` |
 | `search` | `total, exact`; `hits`: `session, agent, path, line, kind, at, snippet, url, marks` ([search.md](search.md)) |
 | `sql` | `columns, rows, truncated` ([schema.md](schema.md)) |
 | `parquet` | `path`; `views`, each with what was written of it |
