@@ -36,7 +36,7 @@ from tracklog.sources.found import LogFile
 from tracklog.store.archive import make_durable
 from tracklog.store.archive_rows import put_archived
 from tracklog.store.catalogue import change_file, put_out_of_reach, put_reading
-from tracklog.store.database import Database, StoreError
+from tracklog.store.database import Database, DiskFull, StoreError
 from tracklog.store.ledger_rows import put_read_block
 from tracklog.store.session_rows import mark_only_here, put_session
 from tracklog.store.texts import drop_texts, put_texts
@@ -101,7 +101,7 @@ def ingest(plan: Plan, database: Database, *, on_read: OnRead | None = None) -> 
     with no_collecting(), Writer(database, plan.size) as writer:
         for message in _messages(plan):
             if isinstance(message, Refused):
-                raise StoreError(message.why)
+                raise (DiskFull if message.is_full else StoreError)(message.why)
             if isinstance(message, Unread):
                 problems += [f"{paths.get(file, '?')}: {message.why}" for file in message.files]
             n_bytes = writer.take(message)
@@ -160,7 +160,7 @@ class _UnitReading:
         try:
             work()
         except StoreError as error:
-            self._emit(Refused(str(error)))
+            self._emit(Refused(str(error), isinstance(error, DiskFull)))
         except (OSError, EOFError, KeyboardInterrupt):
             raise
         except Exception as error:  # a mistake of ours must not cost the other logs

@@ -26,7 +26,7 @@ from tracklog.sources.zstd import Damaged
 from tracklog.store.archive_names import SUFFIX as SUFFIX
 from tracklog.store.archive_names import archive_name as archive_name
 from tracklog.store.archive_names import mark_of
-from tracklog.store.database import StoreError
+from tracklog.store.database import DiskFull, StoreError
 from tracklog.store.frames import about_frame, compressor, contents_of, frames_of
 from tracklog.store.home import make_private_folder, open_private
 from tracklog.store.values import Archived, Frame
@@ -347,7 +347,7 @@ def disk_trouble(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise StoreError(
+            raise DiskFull(
                 f"no space is left for the archive in {folder}: free some, then run the command again; nothing is lost"
             ) from error
         raise StoreError(f"cannot write to the archive in {folder}: {error.strerror}") from error

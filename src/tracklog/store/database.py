@@ -34,6 +34,10 @@ class StoreError(UserError):
     """The index or the archive cannot be used, and why."""
 
 
+class DiskFull(StoreError):  # noqa: N818 - named for the state of the disk
+    """The disk takes no more."""
+
+
 class Damaged(StoreError):  # noqa: N818 - named for the state of the index
     """The index is no database, or a broken one."""
 
@@ -150,7 +154,8 @@ def told_plainly(home: Home) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if _is_of_damage(error, home):
             raise _damaged(home, str(error)) from error
-        raise StoreError(_words(error, home)) from error
+        is_full = getattr(error, "sqlite_errorname", "").startswith("SQLITE_FULL")
+        raise (DiskFull if is_full else StoreError)(_words(error, home)) from error
     except (
         sqlite3.IntegrityError,
         sqlite3.ProgrammingError,

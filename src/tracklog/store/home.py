@@ -136,9 +136,13 @@ def open_private(path: Path, flags: int) -> int:
 def write_private(path: Path, data: bytes) -> None:
     """Puts a whole file in its place."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as stream:
-        stream.write(data)
-    os.replace(aside, path)
+    try:
+        with open(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as stream:
+            stream.write(data)
+        os.replace(aside, path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager

@@ -154,6 +154,7 @@ class Refused(msgspec.Struct, array_like=True, tag="refused"):
     """The disk does not take what was to be written: nothing more can be done."""
 
     why: str
+    is_full: bool = False
 
 
 class SessionRows(msgspec.Struct, array_like=True, tag="session"):

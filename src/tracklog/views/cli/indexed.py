@@ -6,7 +6,9 @@ Rules of this room
   3. If another process writes it, the answer is what it knew before, and that is said.
   4. What depends on logs that the index has read (rows of sessions, the ledger) is put together before every answer,
      also with `--no-sync`: all commands answer from the same state of the index.
-  5. A damaged index is set aside and made anew, and that is said.
+  5. Where the disk takes no more, commands that can do so read the logs; the others answer with what was known
+     before, and that is said.
+  6. A damaged index is set aside and made anew, and that is said.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tracklog.sources.found import Root
 from tracklog.sources.homes import default_roots
-from tracklog.store.database import Damaged, Database, reading, writing
+from tracklog.store.database import Damaged, Database, DiskFull, reading, writing
 from tracklog.store.home import Busy, Home, NotWritable
 from tracklog.store.scope import Scope, scope_of
 from tracklog.views.cli.ending import NotThere
@@ -101,6 +103,15 @@ def indexed(
             yield None
             return
         talk(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
+    except DiskFull as trouble:
+        if makes and not _was_ever_complete(ours, roots):
+            raise
+        talk(f"tracklog: {trouble}")
+        if not makes:
+            talk("tracklog: the logs are read instead")
+            yield None
+            return
+        talk("tracklog: this is what the index knew before")
     with reading(ours) as database:
         yield None if database is None else Index(database, roots, scope)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
 from tracklog.model.prices import Prices
 from tracklog.pipeline.ledger_state import is_settled
-from tracklog.store.database import Database, writing
+from tracklog.store.database import Database, DiskFull, writing
 from tracklog.store.home import Busy, Home, NotWritable
 from tracklog.views.cli.indexed import Index, indexed, why_as_before
 from tracklog.views.cli.own_home import tracklog_home
@@ -26,17 +26,25 @@ def indexed_ledger(
         if index is None or is_settled(index.database.db, prices, with_tools=with_tools):
             yield index
             return
-    _settle(Home(tracklog_home(home)), prices, with_tools=with_tools)
+    if not _settle(Home(tracklog_home(home)), prices, with_tools=with_tools):
+        yield None
+        return
     with indexed(given, home=home, syncs=False, settles=False) as index:
         yield index
 
 
-def _settle(home: Home, prices: Prices, *, with_tools: bool) -> None:
+def _settle(home: Home, prices: Prices, *, with_tools: bool) -> bool:
+    """Whether the ledger can be asked afterwards: else the disk took no more, and the logs can be."""
     try:
         with writing(home) as database:
             settle(database, prices, with_tools=with_tools)
     except (Busy, NotWritable) as hindered:
         talk(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
+    except DiskFull as trouble:
+        talk(f"tracklog: {trouble}")
+        talk("tracklog: the logs are read instead")
+        return False
+    return True
 
 
 def settle(database: Database, prices: Prices, *, with_tools: bool = False) -> None:
@@ -49,4 +57,5 @@ def settle(database: Database, prices: Prices, *, with_tools: bool = False) -> N
     with progress_of_unknown("counting") as (set_total, tell):
         sessions = session_files(database)
         settle_ledger(database, sessions, prices, with_tools=with_tools, on_plan=set_total, on_bytes=tell)
-        write_statusline(database, prices, now=datetime.now(local_zone()))
+        with suppress(OSError):  # the status line shows what it knew, until the disk takes more
+            write_statusline(database, prices, now=datetime.now(local_zone()))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tracklog.model.prices import Prices
 from tracklog.store.asking import Cost, lay_out, put_costs
-from tracklog.store.database import Database, writing
+from tracklog.store.database import Database, DiskFull, writing
 from tracklog.store.entry_costs import entry_costs
 from tracklog.store.home import Busy, NotWritable
 from tracklog.views.cli.ending import NotThere
@@ -54,6 +54,9 @@ def _settle(database: Database, prices: Prices) -> None:
             settle_ledger(writer, session_files(writer), prices)
     except (Busy, NotWritable) as hindered:
         talk(f"tracklog: {why_as_before(hindered)}: the ledger is as it was before")
+    except DiskFull as trouble:
+        talk(f"tracklog: {trouble}")
+        talk("tracklog: the ledger is as it was before")
 
 
 def _costs(db: sqlite3.Connection, prices: Prices) -> Iterator[Cost]:
