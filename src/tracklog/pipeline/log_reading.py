@@ -106,12 +106,16 @@ class LogReading:
 
     def told(self, *, from_beginning: bool) -> Told:
         """What each piece tells; the parts go their way meanwhile, the last one when all is told."""
-        if self._file.kind in NOT_RECORDS:
-            self._pass_on()
-        elif self._file.kind in ONE_DOCUMENT:
-            yield from self._document()
-        else:
-            yield from self._lines(from_beginning=from_beginning)
+        try:
+            if self._file.kind in NOT_RECORDS:
+                self._pass_on()
+            elif self._file.kind in ONE_DOCUMENT:
+                yield from self._document()
+            else:
+                yield from self._lines(from_beginning=from_beginning)
+        finally:
+            if self._archiving is not None:
+                self._archiving.close()
 
     def read(self) -> None:
         """Reads what is new, for the index and the archive alone."""
@@ -155,8 +159,6 @@ class LogReading:
 
     def _tell_that_it_is_out_of_reach(self) -> None:
         """A log that cannot be read as far as it was before: what is known of it stays."""
-        if self._archiving is not None:
-            self._archiving.close()
         known = self._known
         self._emit(
             FileRead(

@@ -42,17 +42,21 @@ def decompressed_blocks(stream: io.FileIO, *, marks_ends: bool = False) -> Itera
 
     Asked to, it gives an empty block where a frame has ended well.
     """
-    source: BinaryIO = io.BufferedReader(stream, 1 << 18)
+    source = io.BufferedReader(stream, 1 << 18)
     decompressor = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW)
-    while magic := source.read(_MAGIC_SIZE):
-        if magic == zstandard.FRAME_HEADER:
-            yield from _blocks_of_frame(source, decompressor)
-            if marks_ends:
-                yield b""
-        elif _is_skippable(magic):
-            _skip_frame(source)
-        else:
-            raise Damaged("cut short" if len(magic) < _MAGIC_SIZE else "not a zstd frame")
+    try:
+        while magic := source.read(_MAGIC_SIZE):
+            if magic == zstandard.FRAME_HEADER:
+                yield from _blocks_of_frame(source, decompressor)
+                if marks_ends:
+                    yield b""
+            elif _is_skippable(magic):
+                _skip_frame(source)
+            else:
+                raise Damaged("cut short" if len(magic) < _MAGIC_SIZE else "not a zstd frame")
+    finally:
+        if not stream.closed:  # else its owner has closed it; only the buffer must not outlive it
+            source.detach()
 
 
 def _blocks_of_frame(source: BinaryIO, decompressor: zstandard.ZstdDecompressor) -> Iterator[bytes]:
