@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +192,11 @@ def test_every_document_and_page_sees_it(tmp_path: Path) -> None:
             words = growing.append()
             target = page.replace("PHRASE", words).replace("TOOL", f"Tool{growing.n}")
             sign = "Fix the test." if page.startswith("/sessions") else words
-            until(lambda target=target, sign=sign: sign in asked(server, target).out)
+            until(partial(shows, server, target, sign))
+
+
+def shows(server: Served, target: str, sign: str) -> bool:
+    return sign in asked(server, target).out
 
 
 def asked(server: Served, target: str) -> Answer:
