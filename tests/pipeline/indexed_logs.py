@@ -15,6 +15,7 @@ from tracklog.pipeline.ledger_answers import Answer, Question, answer
 from tracklog.pipeline.sessions import SessionFiles, group
 from tracklog.pipeline.settling_ledger import settle_ledger
 from tracklog.sources.found import LogFile
+from tracklog.sources.zones import zone_named
 from tracklog.store.catalogue import add_file, all_files, change_file
 from tracklog.store.database import Database, writing
 from tracklog.store.home import Home
@@ -22,7 +23,6 @@ from tracklog.store.scope import Scope
 from tracklog.views.cli.choosing import find_logs
 from tracklog.views.cli.filters import Filters, is_in_project
 from tracklog.views.cli.usage_reading import Asked, spent
-from tracklog.views.cli.usage_zone import zone_named
 
 PRICES = Prices.load()
 

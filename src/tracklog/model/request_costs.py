@@ -17,7 +17,7 @@ from tracklog.model.ledger import Ledger
 from tracklog.model.ledger_values import Entry, Report, Row
 from tracklog.model.moments import NO_TIME, moment_ms
 from tracklog.model.prices import Prices, Rates, cost_pico_usd
-from tracklog.model.report import all_entries, report
+from tracklog.model.report import Wanted, all_entries, report
 from tracklog.model.tokens import STANDARD, Terms, Tokens
 
 
@@ -26,6 +26,9 @@ class Sum(NamedTuple):
 
     cost_pico_usd: int | None = None
     is_lower_bound: bool = False
+
+
+NOTHING = Sum(0)
 
 
 class RequestCost(NamedTuple):
@@ -63,9 +66,9 @@ def sum_of(costs: Iterable[RequestCost]) -> Sum:
     return Sum(sum(priced), is_lower_bound) if priced else Sum()
 
 
-def sums_by_session(ledger: Ledger, prices: Prices) -> dict[str, Sum]:
-    """What each session's own requests come to."""
-    return sums_in(report(ledger, prices, "session", zone=UTC))
+def sums_by_session(ledger: Ledger, prices: Prices, wanted: Wanted | None = None) -> dict[str, Sum]:
+    """What each session's own requests come to: all of them, or those that are meant."""
+    return sums_in(report(ledger, prices, "session", zone=UTC, wanted=wanted))
 
 
 def sums_in(made: Report) -> dict[str, Sum]:

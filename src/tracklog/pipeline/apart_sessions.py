@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC
 from typing import NamedTuple
 
+from tracklog.model.books import Wanted
 from tracklog.model.ids import ThreadId
 from tracklog.model.moments import NO_TIME, moment_ms
 from tracklog.model.prices import Prices
@@ -66,13 +67,16 @@ class ApartSessions:
         """What they cost."""
         stamps = [_stamp(files) for files in sessions.apart]
         if stamps != self._counted[0]:
-            made = (
-                report(counted_in(sessions.apart, may_fork=False), self._prices, "session", zone=UTC)
-                if stamps
-                else None
-            )
-            self._counted = (stamps, spent_in(made) if made else {})
+            self._counted = (stamps, spent_apart(sessions, self._prices, Wanted()))
         return self._counted[1]
+
+
+def spent_apart(sessions: ScopedSessions, prices: Prices, wanted: Wanted) -> dict[str, Spent]:
+    """What those of a scope spent with the requests that are meant."""
+    if not sessions.apart:
+        return {}
+    ledger = counted_in(sessions.apart, may_fork=False)
+    return spent_in(report(ledger, prices, "session", zone=UTC, wanted=wanted))
 
 
 def _stamp(files: SessionFiles) -> _Stamp:

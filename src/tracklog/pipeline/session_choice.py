@@ -45,6 +45,11 @@ class Wanted(NamedTuple):
     until_ms: int | None = None
     words: tuple[str, ...] = ()
 
+    @property
+    def has_period(self) -> bool:
+        """Whether a period is asked for."""
+        return self.since_ms is not None or self.until_ms is not None
+
 
 class Facet(NamedTuple):
     """A value, and how many sessions one would see by choosing it."""
@@ -113,7 +118,7 @@ class Chosen:
             made.append(("state", self.states.get(wanted.state, 0)))
         if wanted.tool is not None or wanted.verdict is not None:
             made.append(("use", table.with_use(wanted.tool, wanted.verdict)))
-        if wanted.since_ms is not None or wanted.until_ms is not None:
+        if wanted.has_period:
             made.append((_TIME, table.during(wanted.since_ms, wanted.until_ms)))
         if wanted.words:
             made.append(("words", table.with_words(wanted.words)))

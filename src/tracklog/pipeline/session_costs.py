@@ -13,6 +13,7 @@ from sqlite3 import Connection
 
 import msgspec
 
+from tracklog.model.books import Wanted
 from tracklog.model.ledger_values import Report, Row
 from tracklog.model.prices import Prices
 from tracklog.model.request_costs import Sum, sums_in
@@ -85,6 +86,13 @@ def _written_last(marks: Mapping[int, LedgerMark]) -> set[str]:
     """Numbers of rows grow, but for the last: who is written again there may have the same ones."""
     last = max((mark.last_sum or 0 for mark in marks.values()), default=0)
     return {mark.session for mark in marks.values() if last and mark.last_sum == last}
+
+
+def spent_during(db: Connection, prices: Prices, wanted: Wanted) -> dict[str, Spent] | None:
+    """What each session spent in a period; None: the ledger was never settled."""
+    if not was_settled(db):
+        return None
+    return spent_in(report_of(db, prices, Question("session", UTC, wanted))[0])
 
 
 def spent_in(made: Report) -> dict[str, Spent]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from copy import copy
+from datetime import datetime, tzinfo
 from functools import cached_property, lru_cache, reduce
 from operator import or_
 from typing import NamedTuple, TypeVar
@@ -19,14 +20,16 @@ import msgspec
 
 from tracklog.model.moments import NO_TIME
 from tracklog.pipeline.session_costs import Spent
+from tracklog.sources.zones import local_zone
 
 _MCP = "mcp__"
 NONE = "(none)"  # the value of what has none
 _DIGITS = bytes.maketrans(b"\x00\x01", b"01")
-_DAY_MS = 86_400_000
+_QUARTER_S = 900  # offsets of zones are multiples of it
 _SORTED = 100  # letters of a text by which it is sorted
 _MOST_MONTHS = 1200  # of one session: a clock that was wrong shall not fill the calendar
 _NOTHING = Spent()
+_BY_SPENT = ("cost", "tokens")  # orders
 _SUMMED = ("turns", "calls", "errors", "subagents", "copies", "active_ms", "wall_ms")
 _SPENT = ("tokens", "output_tokens", "cost_pico_usd", "most_pico_usd", "is_lower_bound", "partial_requests")
 _PREPARED = (
@@ -75,7 +78,7 @@ class TableSession(msgspec.Struct, gc=False, kw_only=True):
 
 
 class Month(NamedTuple):
-    """A month of the calendar (UTC)."""
+    """A month of the calendar, in this machine's zone."""
 
     year: int
     month: int
@@ -97,6 +100,15 @@ class SessionTable:
         self._spent = spent or {}
         self.everything = (1 << len(self.sessions)) - 1
         self._orders: dict[tuple[str, bool], list[int]] = {}
+
+    def with_spent(self, spent: Mapping[str, Spent] | None) -> SessionTable:
+        """The same sessions with what they cost in a period."""
+        made = copy(self)
+        made.is_counted = spent is not None
+        made._spent = spent or {}
+        made._orders = {order: found for order, found in self._orders.items() if order[0] not in _BY_SPENT}
+        made.__dict__.pop("columns", None)
+        return made
 
     def prepare(self) -> None:
         """Works out beforehand what nearly every question needs."""
@@ -167,7 +179,8 @@ class SessionTable:
     @cached_property
     def months(self) -> Holders[Month]:
         """Months of the calendar, the last first, each with the sessions that lived in it."""
-        return dict(sorted(_holders(map(_months, self.sessions)).items(), reverse=True))
+        zone = local_zone()
+        return dict(sorted(_holders(_months(one, zone) for one in self.sessions).items(), reverse=True))
 
     @cached_property
     def texts(self) -> list[str]:
@@ -175,13 +188,16 @@ class SessionTable:
         return [f"{one.title or ''}\n{' '.join(one.projects)}".lower() for one in self.sessions]
 
     @cached_property
+    def _own_columns(self) -> dict[str, list[float]]:
+        return {name: [getattr(one, name) or 0 for one in self.sessions] for name in _SUMMED}
+
+    @cached_property
     def columns(self) -> dict[str, list[float]]:
         """What is summed up."""
         spent = list(map(self.spent_by, self.sessions))
-        own = {name: [getattr(one, name) or 0 for one in self.sessions] for name in _SUMMED}
         paid = {name: [getattr(one, name) or 0 for one in spent] for name in _SPENT}
         unpriced: list[float] = [one.cost_pico_usd is None and one.requests > 0 for one in spent]
-        return {**own, **paid, "unpriced": unpriced}
+        return {**self._own_columns, **paid, "unpriced": unpriced}
 
     def during(self, since_ms: int | None, until_ms: int | None) -> int:
         """The sessions that lived in a span; who says no time is in none that has a beginning or an end."""
@@ -337,11 +353,11 @@ def is_tool(name: str, wanted: str) -> bool:
     return name == meant or (meant.startswith(_MCP) and name.startswith(f"{meant.rstrip('_')}__"))
 
 
-def _months(session: TableSession) -> Iterator[Month]:
+def _months(session: TableSession, zone: tzinfo) -> Iterator[Month]:
     """The months in which a session lived."""
     if session.started_ms == NO_TIME or session.last_ms == NO_TIME:
         return
-    month, last = _month(session.started_ms), _month(session.last_ms)
+    month, last = _month(session.started_ms, zone), _month(session.last_ms, zone)
     if month == last:
         yield month
         return
@@ -352,11 +368,11 @@ def _months(session: TableSession) -> Iterator[Month]:
         month = month.next
 
 
-def _month(ms: int) -> Month:
-    return _month_of_day(ms // _DAY_MS)
+def _month(ms: int, zone: tzinfo) -> Month:
+    return _month_of_quarter(ms // 1000 // _QUARTER_S, zone)
 
 
-@lru_cache(4096)
-def _month_of_day(day: int) -> Month:
-    at = datetime.fromtimestamp(day * _DAY_MS // 1000, UTC)
+@lru_cache(8192)
+def _month_of_quarter(quarter: int, zone: tzinfo) -> Month:
+    at = datetime.fromtimestamp(quarter * _QUARTER_S, zone)
     return Month(at.year, at.month)

@@ -17,14 +17,15 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from tracklog.model.books import Wanted
 from tracklog.model.moments import moment_ms
 from tracklog.model.prices import Prices
 from tracklog.model.projects import last_part
-from tracklog.pipeline.apart_sessions import ApartSession, ApartSessions
+from tracklog.pipeline.apart_sessions import ApartSession, ApartSessions, spent_apart
 from tracklog.pipeline.call_tables import CallTable
 from tracklog.pipeline.known_logs import known_log
 from tracklog.pipeline.scoped import ScopedSessions
-from tracklog.pipeline.session_costs import SessionCosts
+from tracklog.pipeline.session_costs import SessionCosts, Spent, spent_during
 from tracklog.pipeline.session_sets import SessionTable, TableSession, Use
 from tracklog.pipeline.sessions import thread_of
 from tracklog.store.call_tables import (
@@ -135,6 +136,16 @@ class Tables:
             if self._failure is not None:
                 raise self._failure
             return self._shot
+
+    def spent_during(self, database: Database, wanted: Wanted) -> dict[str, Spent] | None:
+        """What each session of these tables spent in a period; None: nothing was counted yet."""
+        spent = spent_during(database.db, self._prices(), wanted)
+        if self._scope.is_everything(database.db):
+            return spent
+        sessions = ScopedSessions(database, self._scope)
+        apart = {one.id for one in sessions.apart}
+        known = {session: one for session, one in (spent or {}).items() if session not in apart}
+        return known | spent_apart(sessions, self._prices(), wanted) if apart else spent
 
     def warm(self) -> None:
         """Begins to make the first tables, so that nobody waits for them."""

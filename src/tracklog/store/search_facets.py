@@ -12,10 +12,11 @@ import json
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Any, NamedTuple
 
 from tracklog.model.projects import last_part
+from tracklog.sources.zones import local_zone
 from tracklog.store.conditions import conditions_of
 from tracklog.store.odd_texts import as_text, storable
 from tracklog.store.query import VERDICTS, Query
@@ -161,20 +162,22 @@ def _ordered(counts: Counter[str]) -> list[Value]:
 
 def _spans(db: sqlite3.Connection, hits: Sequence[Hit]) -> list[Span]:
     """Days, months or years: so that there are neither one nor very many."""
-    days = sorted({day for hit in hits if (day := _day_of(hit.at_ms)) is not None})
+    zone = local_zone()
+    days = sorted({day for hit in hits if (day := _day_of(hit.at_ms, zone)) is not None})
     if not days:
         return []
     spans = dict.fromkeys(map(_unit(days[0], days[-1]), days))
     return [
-        Span(words, first, last, _n_within(db, hits, first, last)) for words, first, last in reversed(spans)
+        Span(words, first, last, _n_within(db, hits, _ms(first, zone), _ms(last + timedelta(days=1), zone)))
+        for words, first, last in reversed(spans)
     ]
 
 
-def _day_of(at_ms: int | None) -> date | None:
+def _day_of(at_ms: int | None, zone: tzinfo) -> date | None:
     """The day of a moment, if a calendar of ours reaches that far."""
     if at_ms is None or not 0 <= at_ms < _FAR_MS:
         return None
-    return datetime.fromtimestamp(at_ms / 1000, UTC).date()
+    return datetime.fromtimestamp(at_ms / 1000, zone).date()
 
 
 def _unit(first: date, last: date) -> Callable[[date], tuple[str, date, date]]:
@@ -191,9 +194,8 @@ def _month_of(day: date) -> tuple[str, date, date]:
     return f"{day:%b} {day.year}", first, behind - timedelta(days=1)
 
 
-def _n_within(db: sqlite3.Connection, hits: Sequence[Hit], first: date, last: date) -> int:
+def _n_within(db: sqlite3.Connection, hits: Sequence[Hit], since_ms: int, until_ms: int) -> int:
     """How many hits are of a span; one that states no time is of the time at which it was put."""
-    since_ms, until_ms = _ms(first), _ms(last + timedelta(days=1))
     values = conditions_of(db, Query(since_ms=since_ms, until_ms=until_ms), None).values
     first_id, last_id = values["first_id"], values["last_id"]
     return sum(
@@ -202,5 +204,5 @@ def _n_within(db: sqlite3.Connection, hits: Sequence[Hit], first: date, last: da
     )
 
 
-def _ms(day: date) -> int:
-    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
+def _ms(day: date, zone: tzinfo) -> int:
+    return int(datetime(day.year, day.month, day.day, tzinfo=zone).timestamp() * 1000)

@@ -59,6 +59,8 @@ def test_a_session_s_row_has_every_field_of_the_contract(tmp_path: Path) -> None
                 "cost_micro_usd": 3 * PRICE,
                 "cost_is_lower_bound": False,
                 "only_here": False,
+                "period_cost_micro_usd": None,
+                "period_cost_is_lower_bound": None,
             }
         ],
     }

@@ -58,7 +58,7 @@ def test_the_board_fills_the_screen_and_no_line_is_wider_than_it() -> None:
 
 def test_at_80_columns_the_most_important_columns_are_there() -> None:
     lines = shown([row(1, "waiting", doing="Bash: rm -r build"), row(2)])
-    assert lines[0] == "tracklog top  1 needs you · 1 working · 0 idle · $2.46"
+    assert lines[0] == "tracklog top  1 needs you · 1 working · 0 idle · $2.46 since they began"
     assert lines[2].split() == ["state", "since", "project", "doing", "cost", "ctx", "agents", "tokens"]
     assert lines[3].split()[:6] == ["!", "permission", "1m", "app", "Bash:", "rm"]
 

@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tracklog.views.cli.usage_zone import LocalZone, local_zone, moment_given, name_of, zone_named
+from tracklog.sources.zones import LocalZone, local_zone, name_of, zone_named
+from tracklog.views.cli.filters import moment_meant
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 BERLIN, KOLKATA = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kolkata")
@@ -42,13 +43,13 @@ def machine_in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_day_without_an_offset_is_one_of_the_zone(
     text: str, is_end: bool, zone: tzinfo, moment: str
 ) -> None:
-    assert moment_given(text, now=NOW, is_end=is_end, zone=zone).isoformat() == moment
+    assert moment_meant(text, now=NOW, is_end=is_end, zone=zone).isoformat() == moment
 
 
 def test_the_first_and_the_last_day_of_all_can_be_asked_for() -> None:
     west = ZoneInfo("America/New_York")
-    assert moment_given("9999-12-31", now=NOW, is_end=True, zone=west) > datetime(9999, 12, 31, tzinfo=UTC)
-    assert moment_given("0001-01-01", now=NOW, is_end=False, zone=KOLKATA) == datetime.min.replace(tzinfo=UTC)
+    assert moment_meant("9999-12-31", now=NOW, is_end=True, zone=west) > datetime(9999, 12, 31, tzinfo=UTC)
+    assert moment_meant("0001-01-01", now=NOW, is_end=False, zone=KOLKATA) == datetime.min.replace(tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_a_machine_with_a_rule_in_place_of_a_name_has_the_same_times() -> None:
             theirs.utcoffset(),
         )
     assert (
-        moment_given("2026-03-29", now=NOW, is_end=True, zone=zone).isoformat() == "2026-03-29T22:00:00+00:00"
+        moment_meant("2026-03-29", now=NOW, is_end=True, zone=zone).isoformat() == "2026-03-29T22:00:00+00:00"
     )
 
 

@@ -48,7 +48,10 @@ def asked(site: Site, target: str) -> Answer:
         ("/places", ["places"]),
         ("/places?agent=codex", ["places", "--agent=codex"]),
         ("/sessions", ["sessions"]),
-        ("/sessions?limit=1&agent=claude&since=2020-01-01", ["sessions", "--limit=1", "--agent=claude"]),
+        (
+            "/sessions?limit=1&agent=claude&since=2020-01-01",
+            ["sessions", "--limit=1", "--agent=claude", "--since=2020-01-01"],
+        ),
         (f"/show/{ONE}", ["show", ONE]),
         (f"/show/{ONE[:8]}?thinking=1", ["show", ONE, "--thinking"]),
         ("/show/@last", ["show", "@last"]),

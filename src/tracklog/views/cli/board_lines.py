@@ -86,11 +86,17 @@ def _summary(rows: Sequence[BoardRow], look: Look) -> Text:
         Text(f"{counts['idle']} idle"),
     ]
     parts += [painted(f"{counts['crashed']} crashed", _STYLES["crashed"])] if counts["crashed"] else []
-    total = sum(row.spending.cost_micro_usd or 0 for row in rows)
-    parts.append(Text(f"${total / 1e6:,.2f}"))
+    parts.append(Text(_cost_of_all(rows)))
     if look.filter or look.is_typing:
         parts.append(painted(f"/{look.filter}{'▏' if look.is_typing else ''}", "reverse"))
     return painted("tracklog top", "bold") + Text(_GAP) + Text(" · ").join(parts)
+
+
+def _cost_of_all(rows: Sequence[BoardRow]) -> str:
+    """What the sessions have cost since they began: most of a long one may lie before the last day."""
+    total = sum(row.spending.cost_micro_usd or 0 for row in rows)
+    is_lower_bound = any(row.spending.is_lower_bound for row in rows)
+    return f"${total / 1e6:,.2f}{'+' if is_lower_bound else ''} since they began"
 
 
 def _help(look: Look) -> Text:

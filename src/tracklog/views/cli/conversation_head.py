@@ -13,7 +13,7 @@ from tracklog.views.cli.costs import cost_words
 from tracklog.views.cli.lineage import Lineage
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import count, excerpt, for_the_shell, safe, short, short_id, tilde
-from tracklog.views.cli.times import day_and_time
+from tracklog.views.cli.times import day_and_time, local_moment
 from tracklog.views.cli.wrapping import cut, wrapped
 
 _FORKS_SHOWN = 3
@@ -60,9 +60,10 @@ def _how_much(session: Session, cost: Sum) -> str:
 
 def _from_to(session: Session) -> str:
     first, last = day_and_time(session.started_at), day_and_time(session.last_at)
-    if not first or not last:
+    zone = local_moment(session.last_at)
+    if not first or not last or zone is None:
         return ""
-    return f"{first} – {last[11:] if first[:10] == last[:10] else last} UTC"
+    return f"{first} – {last[11:] if first[:10] == last[:10] else last} {zone:%Z}"
 
 
 def _circumstances(session: Session) -> str:

@@ -1,7 +1,7 @@
 """Which sessions are meant: by time, by project, by model.
 
 Rules of this room
-  1. Times are UTC, as everywhere. A day given as the end is meant whole.
+  1. A day is one of this machine's zone, as in `usage`; as the end it is meant whole. A time without an offset, too.
   2. A session has a time from its first line to its last, and fits a span that touches it. What says no time fits
      no span.
 """
@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import os
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from tracklog.model.projects import last_part
+from tracklog.sources.zones import local_zone
 
 if TYPE_CHECKING:
     import click
+
+    from tracklog.model.books import Wanted
 
 _AGO = re.compile(r"(\d{1,6})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -50,6 +53,18 @@ class Filters(NamedTuple):
         """Whether anything is asked for."""
         return any(one is not None for one in self)
 
+    @property
+    def has_period(self) -> bool:
+        """Whether a period is asked for."""
+        return self.since is not None or self.until is not None
+
+    @property
+    def requests_meant(self) -> Wanted:
+        """The requests of the period that is asked for."""
+        from tracklog.model.books import Wanted  # prices come with it: most commands need none
+
+        return Wanted(self.since, self.until)
+
     def fits(self, session: Described) -> bool:
         """Whether a session is meant."""
         return (
@@ -65,13 +80,13 @@ class Filters(NamedTuple):
 
     def fits_time(self, at: str | None) -> bool:
         """Whether a moment is meant."""
-        if self.since is None and self.until is None:
+        if not self.has_period:
             return True
         moment = moment_of(at)
         return moment is not None and not self._is_before(moment) and not self._is_behind(moment)
 
     def _touches(self, session: Described) -> bool:
-        if self.since is None and self.until is None:
+        if not self.has_period:
             return True
         first, last = moment_of(session.started_at), moment_of(session.last_at)
         if first is None or last is None:
@@ -106,15 +121,20 @@ def _asked(text: str | None, *, is_end: bool) -> datetime | None:
         ) from None
 
 
-def moment_meant(text: str, *, now: datetime, is_end: bool) -> datetime:
-    """The moment that a person means; raises ValueError for what is none."""
+def moment_meant(text: str, *, now: datetime, is_end: bool, zone: tzinfo | None = None) -> datetime:
+    """The moment that a person in a zone (this machine's) means; raises ValueError for what is none."""
     ago = _AGO.fullmatch(text.strip())
     if ago:
         return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
     moment = datetime.fromisoformat(text.strip())
     if is_end and _is_a_day(text.strip()):
         moment += min(timedelta(days=1), datetime.max - moment)  # behind the last day there is none
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone or local_zone())
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # at the end of all days the zone makes no difference
+        return moment.replace(tzinfo=UTC)
 
 
 def moment_of(at: str | None) -> datetime | None:

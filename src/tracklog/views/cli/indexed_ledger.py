@@ -52,7 +52,7 @@ def settle(database: Database, prices: Prices, *, with_tools: bool = False) -> N
     from tracklog.pipeline.settling import session_files  # all readers come with these
     from tracklog.pipeline.settling_ledger import settle_ledger
     from tracklog.pipeline.statusline_facts import write_statusline
-    from tracklog.views.cli.usage_zone import local_zone
+    from tracklog.sources.zones import local_zone
 
     with progress_of_unknown("counting") as (set_total, tell):
         sessions = session_files(database)

@@ -13,10 +13,11 @@ from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from tracklog.model.books import Wanted
 from tracklog.model.request_costs import Sum, sums_by_session, sums_in
 from tracklog.pipeline.scoped import ScopedSessions
 from tracklog.store.session_lists import KnownSession, listed_sessions, logs_beside, unreadable_logs
-from tracklog.views.cli.costs import cost_row
+from tracklog.views.cli.costs import cost_row, period_row
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.indexed import Index
 from tracklog.views.cli.printing import talk
@@ -92,30 +93,40 @@ class IndexedStories:
         return facts if state is None else {**facts, "state": state.state, "evidence": state.evidence}
 
     def add_costs(self, rows: Sequence[Row], prices: Prices) -> None:
-        """Writes into the rows of sessions what each of them cost."""
+        """Writes into the rows of sessions what each of them cost, in whole and in the period that is asked for."""
         apart = {(one.agent, one.id) for one in self.sessions.apart}
-        of_known, of_apart = self._costs_of_known(rows, prices), self._costs_of_apart(prices)
+        wholes = self._costs(rows, prices, Wanted())
+        periods = (
+            self._costs(rows, prices, self._filters.requests_meant) if self._filters.has_period else None
+        )
         for row in rows:
-            sums = of_apart if (row["agent"], row["id"]) in apart else of_known
-            row |= cost_row(sums.get(row["id"], Sum()))
+            n = int((row["agent"], row["id"]) in apart)
+            row |= cost_row((wholes[n] or {}).get(row["id"], Sum()))
+            row |= period_row(row["id"], periods[n] if periods is not None else None)
 
-    def _costs_of_known(self, rows: Sequence[Row], prices: Prices) -> dict[str, Sum]:
-        """From the ledger; if that was never settled (another process writes the index), nobody knows."""
+    def _costs(
+        self, rows: Sequence[Row], prices: Prices, wanted: Wanted
+    ) -> tuple[dict[str, Sum] | None, dict[str, Sum]]:
+        """What the requests that are meant came to: of sessions that the index knows, and of those that were read."""
+        return self._costs_of_known(rows, prices, wanted), self._costs_of_apart(prices, wanted)
+
+    def _costs_of_known(self, rows: Sequence[Row], prices: Prices, wanted: Wanted) -> dict[str, Sum] | None:
+        """From the ledger; None if that was never settled (another process writes the index)."""
         from tracklog.pipeline.ledger_answers import Question, report_of
         from tracklog.pipeline.ledger_state import was_settled
 
         if not was_settled(self._db):
-            return {}
+            return None
         files = None if len(rows) > _FEW else logs_beside(self._db, {row["id"] for row in rows})
-        made, _ = report_of(self._db, prices, Question("session", UTC), files)
+        made, _ = report_of(self._db, prices, Question("session", UTC, wanted), files)
         return sums_in(made)
 
-    def _costs_of_apart(self, prices: Prices) -> dict[str, Sum]:
+    def _costs_of_apart(self, prices: Prices, wanted: Wanted) -> dict[str, Sum]:
         if not self.sessions.apart:
             return {}
         from tracklog.pipeline.spending import spent_in
 
-        return sums_by_session(spent_in(self.sessions.apart), prices)
+        return sums_by_session(spent_in(self.sessions.apart), prices, wanted)
 
     def calls(self, verdicts: Sequence[str], *, with_models: bool) -> Iterator[CallInSession]:
         """The calls of the sessions that fit; a copy is left out where its original is listed."""

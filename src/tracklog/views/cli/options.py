@@ -91,7 +91,7 @@ def filter_options(command: Command) -> Command:
         (
             "--since",
             filters.since,
-            "Only what was alive then or later: a day (UTC), a time, or 7d, 12h, 30m.",
+            "Only what was alive then or later: a day, a time, or 7d, 12h, 30m.",
         ),
         ("--until", filters.until, "Only what had begun by then; a day is meant whole."),
         ("--project", None, "Only this project: the name of its folder, or the folder."),

@@ -51,10 +51,10 @@ def _index(*, as_json: bool) -> int:
 
 
 def _usage(group: Group, *, as_json: bool) -> int:
+    from tracklog.sources.zones import local_zone
     from tracklog.views.cli.filters import Filters
     from tracklog.views.cli.usage_answer import Form, answer_usage
     from tracklog.views.cli.usage_reading import Asked
-    from tracklog.views.cli.usage_zone import local_zone
 
     asked = Asked(group, "ours", local_zone(), Filters())
     answer_usage(asked, Form(as_json=as_json), home=_own_home())

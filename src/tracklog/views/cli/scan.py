@@ -67,7 +67,7 @@ class Asked(NamedTuple):
     "--since",
     callback=filters.since,
     metavar="WHEN",
-    help="Only logs that were written to since then: a day (UTC), a time, or 7d, 12h, 30m.",
+    help="Only logs that were written to since then: a day, a time, or 7d, 12h, 30m.",
 )
 @click.option("--all", "shows_all", is_flag=True, help="Show all places, not only the first 40.")
 @click.option(

@@ -16,7 +16,7 @@ from tracklog.model.events import Place
 from tracklog.model.request_costs import Sum
 from tracklog.model.session import Branch, Call, Compaction, HookRun, Request, Session, Thread, Turn
 from tracklog.pipeline.session_values import facts_of, n_requests
-from tracklog.views.cli.costs import cost_row, spent_row
+from tracklog.views.cli.costs import cost_row, period_row, spent_row
 
 if TYPE_CHECKING:
     from tracklog.pipeline.request_costs import Costs
@@ -34,7 +34,7 @@ def session_row(session: Session, cost: Sum | None = None, *, only_here: bool) -
 
 def listed_row(facts: Row, cost: Sum | None = None, *, only_here: bool) -> Row:
     """The same, of a session that is known by what lists tell of it."""
-    return {**facts, **cost_row(cost or Sum()), "only_here": only_here}
+    return {**facts, **cost_row(cost or Sum()), "only_here": only_here, **period_row(facts["id"], None)}
 
 
 def turn_row(turn: Turn, requests: Iterable[Request], costs: Costs, *, with_thinking: bool) -> Row:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from tracklog.views.cli.costs import add_costs, cost_in
+from tracklog.views.cli.costs import add_costs, cost_in, period_cost_in
 from tracklog.views.cli.filters import Filters, moment_of
 from tracklog.views.cli.indexed import indexed
 from tracklog.views.cli.options import reading_options, sync_option
@@ -49,7 +49,7 @@ def sessions(
 
     Shows when each was last alive, its project and title, how many turns and tool calls it has (in brackets those that
     failed), what it cost (≥ where that is a lower bound: `usage` says why), and the beginning of its id, which the
-    other commands take. The index answers if there is one, else the logs are read. Times are UTC.
+    other commands take. With --since or --until the cost is what was spent in that period, and is called so. The index answers if there is one, else the logs are read. Times are local.
 
     \b
     tracklog sessions --since 7d
@@ -62,7 +62,7 @@ def sessions(
     if as_json:
         answer_json({"sessions": listed.rows})
     elif listed.rows:
-        _show(listed.rows)
+        _show(listed.rows, filters)
         _show_rest(listed, is_filtered=filters.asks)
     else:
         from tracklog.views.cli.stories import Stories
@@ -118,7 +118,7 @@ def _from_logs(
     for story in stories.each(until=newest.is_complete_before):
         newest.add(session_row(story, only_here=stories.is_only_here(story)))
     rows = newest.rows()
-    add_costs(rows, stories, home)
+    add_costs(rows, stories, home, filters)
     n_all = newest.n_seen if newest.saw_all else len(stories.groups)
     return Listed(rows, n_all - len(rows), is_sure=newest.saw_all)
 
@@ -158,18 +158,19 @@ def _seconds(at: str | None) -> float:
     return moment.timestamp() if moment else 0.0
 
 
-def _show(rows: Sequence[Row]) -> None:
+def _show(rows: Sequence[Row], filters: Filters) -> None:
     from tracklog.views.cli.drawing import console, painted, table
 
     now = datetime.now(UTC)
     is_wide = console().width >= _WIDE
-    names = ["when", "project", "title", "agent", "model", "turns", "calls", "cost", "id"]
+    cost = "period cost" if filters.has_period else "cost"
+    names = ["when", "project", "title", "agent", "model", "turns", "calls", cost, "id"]
     kept = [name for name in names if is_wide or name not in ("agent", "model")]
     lines = [[painted(name, "dim") for name in kept]]
     for row in rows:
         cells = _cells(row, now=now, longest_project=18 if is_wide else 12)
         lines.append([painted(*cells[name]) for name in kept])
-    sides = "".join(">" if name in ("turns", "calls", "cost") else "<" for name in kept)
+    sides = "".join(">" if name in ("turns", "calls", cost) else "<" for name in kept)
     table(lines, sides, gives_way=kept.index("title"), indent=0, keeps_the_end=False)
 
 
@@ -184,6 +185,7 @@ def _cells(row: Row, *, now: datetime, longest_project: int) -> dict[str, tuple[
         "turns": (f"{row['turns']:,}", ""),
         "calls": (f"{row['calls']:,}{errors}", "red" if errors else ""),
         "cost": (cost_in(row), ""),
+        "period cost": (period_cost_in(row), ""),
         "id": (short_id(row["id"]), "cyan"),
     }
 

@@ -60,7 +60,8 @@ def top(
     """The board: what runs now, who needs you, what it costs.
 
     Whoever waits for you stands on top. Keys: q quits, ↑ and ↓ choose a session, Enter opens it, s sorts, / filters,
-    a shows what has ended, too. Without a terminal, or with --once, the board is printed once.
+    a shows what has ended, too. Without a terminal, or with --once, the board is printed once. A cost is that of the
+    whole session since it began; `usage --since 1d` says what was spent in a day.
 
     \b
     tracklog top

@@ -10,7 +10,7 @@ import click
 from tracklog.errors import UserError
 from tracklog.model.ledger_values import COUNT_RULES, GROUPS, CountRule, Group, Report
 from tracklog.views.cli.ending import NOT_FINE
-from tracklog.views.cli.filters import Filters
+from tracklog.views.cli.filters import Filters, moment_meant
 from tracklog.views.cli.options import shared_options, sync_option
 from tracklog.views.cli.printing import talk
 from tracklog.views.cli.usage_answer import SHOWN, Form, answer_usage
@@ -18,7 +18,7 @@ from tracklog.views.cli.usage_budget import budget_option, is_passed, verdict
 from tracklog.views.cli.usage_numbers import BASES, Basis
 from tracklog.views.cli.usage_reading import Asked
 from tracklog.views.cli.usage_rows import ORDERS, Order
-from tracklog.views.cli.usage_zone import moment_given, zone_option
+from tracklog.views.cli.usage_zone import zone_option
 
 
 @click.command
@@ -148,7 +148,7 @@ def _judge(report: Report, budget: int, basis: Basis) -> None:
 
 def _moment(option: str, text: str | None, *, now: datetime, zone: tzinfo) -> datetime | None:
     try:
-        return None if text is None else moment_given(text, now=now, is_end=option == "--until", zone=zone)
+        return None if text is None else moment_meant(text, now=now, is_end=option == "--until", zone=zone)
     except (ValueError, OverflowError):
         raise click.BadParameter(
             f"{text!r} is no time: give a day such as 2026-03-01, or 7d, 12h, 30m", param_hint=f"'{option}'"

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracklog.model.ledger_values import Report
+from tracklog.sources.zones import name_of
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.printing import answer, answer_json, count
 from tracklog.views.cli.usage_numbers import Basis
 from tracklog.views.cli.usage_reading import Asked, Spent, spent
 from tracklog.views.cli.usage_rows import Listed, Manner, Order, document, listed
-from tracklog.views.cli.usage_zone import name_of
 
 SHOWN = 30
 

@@ -1,4 +1,4 @@
-"""Whose days are meant: time zones, and moments that people give in them.
+"""Whose days are meant: the option --zone.
 
 Rules of this room
   1. A zone is the machine's own unless told otherwise; an answer names the one that it used.
@@ -7,43 +7,18 @@ Rules of this room
 
 from __future__ import annotations
 
-import os
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from tracklog.views.cli.filters import moment_meant
+from tracklog.sources.zones import LOCAL, local_zone, zone_named
 
 if TYPE_CHECKING:
     import click
 
-_LOCAL = "local"
-_LOCALTIME = "/etc/localtime"
-
-
-class LocalZone(tzinfo):
-    """The zone of this machine as its C library knows it; where that zone has a name, `ZoneInfo` is faster."""
-
-    def utcoffset(self, moment: datetime | None) -> timedelta | None:
-        """The offset at a time on this machine's clock."""
-        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
-
-    def dst(self, moment: datetime | None) -> None:
-        """Not known apart from the offset."""
-
-    def tzname(self, moment: datetime | None) -> str:  # noqa: ARG002
-        """Local, whatever it is."""
-        return _LOCAL
-
-    def fromutc(self, moment: datetime) -> datetime:
-        """The time on this machine's clock; of an hour that comes twice it says which one it is."""
-        exact = moment.replace(tzinfo=UTC).astimezone()
-        shown = exact.replace(tzinfo=self, fold=0)
-        return shown if shown.utcoffset() == exact.utcoffset() else shown.replace(fold=1)
-
 
 def zone_option(_ctx: click.Context, _option: click.Parameter, name: str | None) -> tzinfo:
     """The zone behind --zone."""
-    if name is None or name.lower() == _LOCAL:
+    if name is None or name.lower() == LOCAL:
         return local_zone()
     try:
         return zone_named(name)
@@ -53,62 +28,3 @@ def zone_option(_ctx: click.Context, _option: click.Parameter, name: str | None)
         raise click.BadParameter(
             f"{name!r} is no time zone: give a name such as Europe/Berlin, utc or local"
         ) from None
-
-
-def zone_named(name: str) -> tzinfo:
-    """The zone of an IANA name; raises ValueError for what is none."""
-    if name.lower() in ("utc", "z"):
-        return UTC
-    from zoneinfo import ZoneInfo
-
-    try:
-        return ZoneInfo(name)
-    except OSError as error:  # the name of a folder, or a longer one than files may have
-        raise ValueError(name) from error
-    except KeyError as error:  # how zoneinfo says that it knows none
-        raise ValueError(name) from error
-
-
-def local_zone() -> tzinfo:
-    """The zone of this machine, by its name if it has one."""
-    name = _name_of_the_local_zone()
-    if name is None:
-        return LocalZone()
-    try:
-        return zone_named(name)
-    except ValueError:  # a rule such as `CET-1CEST` and no name
-        return LocalZone()
-
-
-def name_of(zone: tzinfo) -> str:
-    """What the zone is called."""
-    return _LOCAL if isinstance(zone, LocalZone) else str(zone)
-
-
-def moment_given(text: str, *, now: datetime, is_end: bool, zone: tzinfo) -> datetime:
-    """The moment that a person in this zone means; raises ValueError for what is none."""
-    meant = moment_meant(text, now=now, is_end=is_end)
-    if not _names_no_offset(text):
-        return meant
-    try:
-        return meant.replace(tzinfo=zone).astimezone(UTC)
-    except OverflowError:  # at the end of all days the zone makes no difference
-        return meant
-
-
-def _names_no_offset(text: str) -> bool:
-    try:
-        return datetime.fromisoformat(text.strip()).tzinfo is None
-    except ValueError:  # `7d`: the same everywhere
-        return False
-
-
-def _name_of_the_local_zone() -> str | None:
-    """The name in TZ, else that of the file that /etc/localtime leads to; without either a machine has UTC."""
-    stated = os.environ.get("TZ")
-    if stated is not None:
-        return stated.removeprefix(":") or "UTC"
-    if not os.path.lexists(_LOCALTIME):
-        return "UTC"
-    _, found, name = os.path.realpath(_LOCALTIME).partition("/zoneinfo/")
-    return name if found else None

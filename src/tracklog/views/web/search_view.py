@@ -18,6 +18,7 @@ from markupsafe import Markup
 from tracklog.pipeline.search_results import Clean, Group, Results, all_clean
 from tracklog.pipeline.searching import Shown
 from tracklog.pipeline.snippets import Snippet
+from tracklog.sources.zones import local_zone
 from tracklog.store.query import Query
 from tracklog.store.query_parts import Part, parts_of, with_filters, without
 from tracklog.store.search import COUNTED, Hit
@@ -163,7 +164,7 @@ def facet_views(asked: Asked, query: Query, found: Results) -> list[Facet]:
     made = [_facet(asked, found, parts, key, title) for key, title in FACETS]
     spans = [_span(asked, query, one, parts, found) for one in found.facets.spans]
     dates = _taken(asked, parts, _TIMES)
-    made.append(Facet("Time (UTC)", dates, *_split(spans if len(spans) > 1 or not dates else [])))
+    made.append(Facet("Time", dates, *_split(spans if len(spans) > 1 or not dates else [])))
     named = {key for key, _ in FACETS} | set(_TIMES)
     others = _taken(asked, parts, {str(part.key) for part in parts} - named)
     made += [Facet("Other filters", others, [], [])]
@@ -211,8 +212,9 @@ def _can_be_said(key: str, value: str) -> bool:
 
 def _span(asked: Asked, query: Query, one: Span, parts: Sequence[Part], found: Results) -> Choice:
     """A span as `since:` and `until:`; a border that is there already and narrower stays."""
-    begins = datetime(one.first.year, one.first.month, one.first.day, tzinfo=UTC)
-    ends = datetime(one.last.year, one.last.month, one.last.day, tzinfo=UTC) + timedelta(days=1)
+    zone = local_zone()
+    begins = datetime(one.first.year, one.first.month, one.first.day, tzinfo=zone)
+    ends = datetime(one.last.year, one.last.month, one.last.day, tzinfo=zone) + timedelta(days=1)
     added = []
     if query.since_ms is None or query.since_ms <= begins.timestamp() * 1000:
         added.append(("since", one.first.isoformat()))

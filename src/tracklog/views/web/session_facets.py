@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from tracklog.pipeline.session_choice import Chosen, Facet
 from tracklog.pipeline.session_sets import Month
+from tracklog.sources.zones import local_zone
 from tracklog.views.html.plain import shown
 from tracklog.views.web.addresses import Address
 
@@ -116,7 +117,7 @@ def _month(month: Month, n: int, address: Address) -> Choice:
 
 
 def _before(chosen: Chosen, oldest: Month, address: Address) -> Choice:
-    first = datetime(oldest.year, oldest.month, 1, tzinfo=UTC)
+    first = datetime(oldest.year, oldest.month, 1, tzinfo=local_zone())
     last = f"{first - timedelta(days=1):%Y-%m-%d}"
     n = chosen.n_during(None, int(first.timestamp() * 1000))
     is_taken = address.given.get("until") == last and "since" not in address.given

@@ -40,10 +40,14 @@ _TITLES = {
     "duration": "how long its turns lasted",
     "turns": "what a person asked",
     "subagents": "subagents",
-    "tokens": "tokens that models put out",
+    "tokens": "tokens that models put out, in the whole session",
+    "cost": "of the whole session",
 }
+_IN_A_PERIOD = {"tokens": "period out", "cost": "period cost"}  # these columns, where a period is asked for
+_WHOLE = "of the whole sessions, also before and after this period"
 _MOST_SUBAGENTS = 40
 _LONGEST = 240
+_NO_REQUEST = "no request was counted"
 
 
 class ColumnView(NamedTuple):
@@ -97,14 +101,15 @@ class SumView(NamedTuple):
     title: str | None = None
 
 
-def columns(address: Address, sort: str, *, is_descending: bool) -> list[ColumnView]:
+def columns(address: Address, sort: str, *, is_descending: bool, has_period: bool) -> list[ColumnView]:
     """The heads of the columns."""
+    special = _IN_A_PERIOD if has_period else {}
     return [
         ColumnView(
             name,
-            words,
+            special.get(name, words),
             kind,
-            _TITLES.get(name, ""),
+            "in this period alone" if name in special else _TITLES.get(name, ""),
             address(sort=_next_order(name, sort, is_descending=is_descending)),
             ("descending" if is_descending else "ascending") if name == sort else None,
             _order(name, descends=is_descending if name == sort else name not in IN_WORDS),
@@ -144,8 +149,8 @@ def _row(one: TableSession, chosen: Chosen, subagents: list[SubagentLine]) -> Ro
         errors=f"{own_calls}&verdict=error" if one.errors and own_calls else None,
         started=day(one.started_at),
         active=_active(one),
-        cost=cost_of(spent, is_counted=chosen.table.is_counted),
-        tokens=_tokens(spent, is_counted=chosen.table.is_counted),
+        cost=cost_of(spent, is_counted=chosen.table.is_counted, nothing=_nothing(chosen)),
+        tokens=_tokens(spent, is_counted=chosen.table.is_counted, nothing=_nothing(chosen)),
         subagents=[_subagent(line, one) for line in subagents[:_MOST_SUBAGENTS]],
         n_more_subagents=max(len(subagents) - _MOST_SUBAGENTS, 0),
     )
@@ -203,27 +208,31 @@ def _calls(one: TableSession) -> str:
     return f"{session}&copies=no" if one.copies else session
 
 
-def cost_of(spent: Spent, *, is_counted: bool) -> Markup:
+def _nothing(chosen: Chosen) -> str:
+    return "no request in this period" if chosen.wanted.has_period else _NO_REQUEST
+
+
+def cost_of(spent: Spent, *, is_counted: bool, nothing: str = _NO_REQUEST) -> Markup:
     """What a session cost, or why nobody knows."""
     return numbers.money(
         micro(spent.cost_pico_usd),
         lower_bound=spent.is_lower_bound,
-        why=_why_unpriced(spent, is_counted=is_counted),
+        why=_why_unpriced(spent, is_counted=is_counted, nothing=nothing),
     )
 
 
-def _why_unpriced(spent: Spent, *, is_counted: bool) -> str:
+def _why_unpriced(spent: Spent, *, is_counted: bool, nothing: str) -> str:
     if not is_counted:
         return "not counted yet"
     if not spent.requests:
-        return "no request was counted"
+        return nothing
     models = ", ".join(spent.models[:3])
     return f"no price is known for {models}" if models else "no price is known"
 
 
-def _tokens(spent: Spent, *, is_counted: bool) -> Markup:
+def _tokens(spent: Spent, *, is_counted: bool, nothing: str) -> Markup:
     known = spent.output_tokens if spent.requests > spent.missing_requests else None
-    why = "no request says what it used" if spent.requests else "no request was counted"
+    why = "no request says what it used" if spent.requests else nothing
     words = numbers.tokens(known, why=why if is_counted else "not counted yet")
     return Markup("≥ {}").format(words) if known is not None and spent.partial_requests else words
 
@@ -247,16 +256,28 @@ def sums_view(chosen: Chosen, given: Mapping[str, str]) -> list[SumView]:
     output = numbers.tokens(sums.output_tokens)
     if sums.partial_requests:
         output = Markup("≥ {}").format(output)
+    has_period = chosen.wanted.has_period
+    whole = _WHOLE if has_period else None
     return [
         SumView("session" if sums.sessions == 1 else "sessions", f"{sums.sessions:,}"),
-        SumView("active", active, title="how long the turns lasted"),
-        SumView("wall", wall, title="from the first line to the last of each session"),
-        SumView("prompt" if sums.turns == 1 else "prompts", f"{sums.turns:,}"),
-        SumView("call" if sums.calls == 1 else "calls", f"{sums.calls:,}", calls),
-        SumView("error" if sums.errors == 1 else "errors", f"{sums.errors:,}", errors),
-        SumView("tokens out", output, title=f"{sums.tokens:,} tokens in and out"),
-        _cost_of_all(sums, is_counted=chosen.table.is_counted),
+        SumView("active", active, title=_titled("how long the turns lasted", whole)),
+        SumView("wall", wall, title=_titled("from the first line to the last of each session", whole)),
+        SumView("prompt" if sums.turns == 1 else "prompts", f"{sums.turns:,}", title=whole),
+        SumView("call" if sums.calls == 1 else "calls", f"{sums.calls:,}", calls, whole),
+        SumView("error" if sums.errors == 1 else "errors", f"{sums.errors:,}", errors, whole),
+        SumView(
+            "tokens out in this period" if has_period else "tokens out",
+            output,
+            title=f"{sums.tokens:,} tokens in and out",
+        ),
+        _cost_of_all(
+            sums, "cost in this period" if has_period else "cost", is_counted=chosen.table.is_counted
+        ),
     ]
+
+
+def _titled(what: str, more: str | None) -> str:
+    return f"{what}; {more}" if more else what
 
 
 def _calls_of_all(sums: Sums, given: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -268,12 +289,12 @@ def _calls_of_all(sums: Sums, given: Mapping[str, str]) -> tuple[str | None, str
     return (address() if sums.calls else None), (address(verdict="error") if sums.errors else None)
 
 
-def _cost_of_all(sums: Sums, *, is_counted: bool) -> SumView:
+def _cost_of_all(sums: Sums, words: str, *, is_counted: bool) -> SumView:
     if not is_counted:
-        return SumView("cost", numbers.missing("not counted yet"))
+        return SumView(words, numbers.missing("not counted yet"))
     value = numbers.money(micro(sums.cost_pico_usd), lower_bound=sums.is_lower_bound)
     parts = [f"at most {money(sums.most_pico_usd)}"] if sums.most_pico_usd > sums.cost_pico_usd else []
     if sums.unpriced:
         sessions = "session" if sums.unpriced == 1 else "sessions"
         parts.append(f"{sums.unpriced:,} {sessions} without a price")
-    return SumView("cost", value, title="; ".join(parts) or None)
+    return SumView(words, value, title="; ".join(parts) or None)

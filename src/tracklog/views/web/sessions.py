@@ -3,18 +3,21 @@
 Rules of this room
   1. Every count is a link to exactly the sessions that it counts.
   2. What is missing is drawn as missing, with its reason.
-  3. While the index is being made the page says so, and shows what there is.
+  3. With a period, money and tokens are what the ledger has for that period; the other figures are of whole sessions,
+     and say so.
+  4. While the index is being made the page says so, and shows what there is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tracklog.model.books import Wanted as WantedRequests
 from tracklog.pipeline.session_choice import Chosen, Cursor, Page, Wanted, fits
 from tracklog.pipeline.session_sets import SORTS, Name
 from tracklog.pipeline.session_tables import Shot
@@ -99,9 +102,12 @@ def sessions(request: Request) -> Response:
 
 def _listed(request: Request, asked: Asked, shot: Shot) -> Response:
     site = site_of(request)
-    chosen = Chosen(shot.sessions, asked.wanted, live_states(site))
-    found = chosen.page(asked.sort, is_descending=asked.is_descending, after=asked.after, most=PAGE)
     with site.reading() as database:
+        table = shot.sessions
+        if asked.wanted.has_period and database is not None:
+            table = table.with_spent(site.tables.spent_during(database, _requests(asked.wanted)))
+        chosen = Chosen(table, asked.wanted, live_states(site))
+        found = chosen.page(asked.sort, is_descending=asked.is_descending, after=asked.after, most=PAGE)
         subagents = (
             shot.subagents(database, [one.row for one in found.sessions if one.subagents])
             if database is not None
@@ -117,7 +123,12 @@ def _listed(request: Request, asked: Asked, shot: Shot) -> Response:
         page=found,
         rows=rows_of(found.sessions, chosen, subagents),
         sums=sums_view(chosen, asked.given),
-        columns=columns(asked.address, asked.sort, is_descending=asked.is_descending),
+        columns=columns(
+            asked.address,
+            asked.sort,
+            is_descending=asked.is_descending,
+            has_period=asked.wanted.has_period,
+        ),
         taken=taken_views(asked.address, FILTERS),
         facets=facet_views(chosen, asked.address, now),
         empty=empty_view(chosen, asked.address, FILTERS) if not found.total else None,
@@ -126,6 +137,15 @@ def _listed(request: Request, asked: Asked, shot: Shot) -> Response:
         numbers=numbers,
         roots=site.places,
     )
+
+
+def _requests(wanted: Wanted) -> WantedRequests:
+    """The requests of the period that is asked for."""
+    return WantedRequests(_moment(wanted.since_ms), _moment(wanted.until_ms))
+
+
+def _moment(ms: int | None) -> datetime | None:
+    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
 
 
 def _next(address: Address, found: Page) -> str | None:
