@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -41,8 +42,8 @@ from tracklog.pipeline.spooled import Spool
 from tracklog.records.base import Piece
 from tracklog.sources.files import NotReadable
 from tracklog.sources.folders import roots_at
-from tracklog.sources.found import FileKind, LogFile, Skipped
-from tracklog.sources.places import find_all, find_at
+from tracklog.sources.found import FileKind, LogFile, Root, Skipped
+from tracklog.sources.places import find_all, find_at, find_one
 from tracklog.store.home import Home
 
 OnBytes = Callable[[int], None]
@@ -58,14 +59,21 @@ class Translator(Protocol):
     def translate(self, piece: Piece) -> list[Event]: ...
 
 
-def read(path: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Session:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    home: str | os.PathLike[str] | None = None,
+    roots: Sequence[str | os.PathLike[str]] = (),
+) -> Session:
     """The whole session that a log belongs to: its main thread, its subagents, its calls with their verdicts.
 
-    `path` is any of the session's files. What stands in the project's folder, or in Codex's home, is taken along.
+    `path` is any of the session's files. What stands in the project's folder, or in Codex's home, is taken along, and of a
+    session of Claude Code its logs in the other projects of that home. `roots` are looked through instead, as `--root`.
     `home` is a folder of tracklog's own files: what its hook was told of the session is taken along, too.
     """
     file = _one_file(path)
-    sessions = group(_neighbours(file))
+    found = find_all(root for one in roots for root in roots_at(Path(one))) if roots else _neighbours(file)
+    sessions = group(found)
     for session in sessions:
         if any(os.path.realpath(one.path) == os.path.realpath(file.path) for one in session.files):
             kin = Kinship([session, *family(session, sessions)])
@@ -272,4 +280,20 @@ def _neighbours(file: LogFile) -> Iterator[LogFile | Skipped]:
         return find_all(roots_at(file.root))
     folder = file.path.parent
     inside = [at for at in (folder, *folder.parents) if at.name == "subagents"]
-    return find_at(inside[-1].parent.parent if inside else folder)
+    project = inside[-1].parent.parent if inside else folder
+    return chain(find_at(project), _in_other_projects(file, project))
+
+
+def _in_other_projects(file: LogFile, project: Path) -> Iterator[LogFile]:
+    """The logs of the same session in other projects of its home: one that was resumed elsewhere has some there."""
+    here = Path(os.path.abspath(project))
+    home = here.parent
+    if file.agent != "claude" or home.name != "projects":
+        return
+    session = file.path.relative_to(project).parts[0].removesuffix(".jsonl")
+    root = Root(agent="claude", path=home.parent, part="projects")
+    for other in sorted(home.iterdir()):
+        if other != here:
+            for path in (other / f"{session}.jsonl", *sorted((other / session).rglob("*"))):
+                if (found := find_one(str(path), [root])) is not None:
+                    yield found
