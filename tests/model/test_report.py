@@ -258,6 +258,7 @@ def test_an_entry_tells_all_that_is_known() -> None:
     assert list(all_entries(ledger_of(told), PRICES)) == [
         Entry(
             key="k",
+            id="k",
             agent="claude",
             session="session-a",
             thread="agent-1",

@@ -37,7 +37,7 @@ def test_a_request_costs_its_tokens_on_its_terms_and_what_was_asked_within_it(tm
         }
 
 
-def test_what_has_no_price_costs_none_and_what_was_not_counted_is_left_out(tmp_path: Path) -> None:
+def test_what_has_no_price_and_what_was_not_counted_costs_none(tmp_path: Path) -> None:
     with writing(made_index(tmp_path)) as database:
         db = database.db
         db.execute("update entry_rows set model = 'of nobody' where id = 1")
@@ -45,4 +45,4 @@ def test_what_has_no_price_costs_none_and_what_was_not_counted_is_left_out(tmp_p
         db.execute("update entry_rows set at_ms = null, certainty = 'partial' where id = 3")
         now = PRICES.rates(OPUS)
         assert now is not None
-        assert dict(entry_costs(db, PRICES)) == {1: None, 3: cost_pico_usd(Tokens(300, 10), now)}
+        assert dict(entry_costs(db, PRICES)) == {1: None, 2: None, 3: cost_pico_usd(Tokens(300, 10), now)}

@@ -142,9 +142,10 @@ def terms_of(name: str) -> Terms:
 
 
 def folders(ledger: Ledger) -> dict[str, str]:
-    """The folder of each session: where its main thread began, else a subagent's."""
+    """The folder of each session: where its main thread began, else where it or a subagent first answered."""
     by_rank = sorted(ledger.cwds, key=lambda file: (not ledger.sources[file].is_main, file))
-    return first_folders((ledger.sources[file].session, ledger.cwds[file]) for file in by_rank)
+    found = first_folders((ledger.sources[file].session, ledger.cwds[file]) for file in by_rank)
+    return found | ledger.folders
 
 
 def first_folders(named: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -200,7 +200,8 @@ class Ledger:
         self.sources = sources
         self.rule: CountRule = rule
         self.names: dict[int, list[str]] = {}  # by file
-        self.cwds: dict[int, str] = {}
+        self.cwds: dict[int, str] = {}  # by file, of the first answer
+        self.folders: dict[str, str] = {}  # where sessions began, as far as was asked
         self.asides: dict[int, Aside] = {}  # by row
         self.elsewhere: dict[int, set[int]] = {}  # by row: the files of a request that stands in several
         self.totals: dict[int, Totals] = {}  # by file
@@ -212,6 +213,7 @@ class Ledger:
         self._scattered: list[int] = []
         self._rows = bytearray()
         self._loose: dict[str, list[Loose]] = {}
+        self._gateway_ids: dict[bytes, bytes] = {}  # by key: ids that name more than one request
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -245,11 +247,16 @@ class Ledger:
         for number, aside in block.asides.items():
             self.asides[n + number] = aside
 
+    def public_id(self, key: bytes) -> str:
+        """What a request is called in every document: without what tells the keys of one ledger apart."""
+        return (self._gateway_ids.get(key) or key).decode(errors="replace")
+
     def settle(self) -> None:
         """Decides which requests with ids of gateways are the same. Comes when all blocks are there."""
         for id, sights in self._loose.items():
             for n, group in enumerate(_by_marks(sights)):
                 key = f"{id}#{n}".encode()
+                self._gateway_ids[key] = id.encode()
                 for loose in group:
                     self._put(key, loose.row, loose.aside)
         self._loose.clear()

@@ -38,7 +38,8 @@ class Beside(msgspec.Struct, frozen=True, gc=False):
 class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One request to an API, from all records of it in all files."""
 
-    key: str  # the message's id, or a name of ours where the log gives none
+    key: str  # the message's id, or a name of ours where the log gives none; no other request has it
+    id: str  # what its session calls it, where the key says that
     agent: str
     session: str  # that wrote it first
     thread: str

@@ -159,6 +159,16 @@ def all_entries(ledger: Ledger, prices: Prices) -> Iterator[Entry]:
     return entries(ledger, Books(ledger, prices, Wanted()))
 
 
+def public_id(ledger: Ledger, key: bytes, sight: Sight, session: str) -> str:
+    """What a request is called in documents: as its session calls it, where the key says that.
+
+    The key of a request of Codex without a count has the session's name before that of the request.
+    """
+    id = ledger.public_id(key)
+    is_uncounted = sight.output < 0 and ledger.sources[sight.first_file].agent == "codex"
+    return id.removeprefix(f"{session}:") if is_uncounted else id
+
+
 def _entry(ledger: Ledger, books: Books, number: int, key: str, sight: Sight) -> Entry:
     names, source = ledger.names[sight.file], ledger.sources[sight.file]
     aside = ledger.asides.get(number)
@@ -166,6 +176,7 @@ def _entry(ledger: Ledger, books: Books, number: int, key: str, sight: Sight) ->
     session = ledger.session_of(sight)
     return Entry(
         key=key,
+        id=public_id(ledger, key.encode(), sight, session),
         agent=source.agent,
         session=session,
         thread=ledger.thread_of(sight),

@@ -107,7 +107,9 @@ def stored_ledger(db: Connection, files: Files | None = None) -> Ledger:
     numbers = {log.file: n for n, log in enumerate(logs)}
     bodies = ledger_rows.all_bodies(db) if files is None else ledger_rows.bodies(db, files.ids)
     blocks = (unpacked(body, numbers[file]) for file, body in bodies)
-    return ledger_of([_source(log) for log in logs], blocks, ledger_rows.parents_in(db))
+    ledger = ledger_of([_source(log) for log in logs], blocks, ledger_rows.parents_in(db))
+    ledger.folders |= ledger_rows.folders_in(db)
+    return ledger
 
 
 def _source(log: SettledLog) -> Source:

@@ -16,11 +16,12 @@ import msgspec
 
 from tracklog.model.books import Books, Wanted, terms_of
 from tracklog.model.hidden import hidden_in
-from tracklog.model.ledger import Aside, Block, Ledger, Source
+from tracklog.model.ledger import Aside, Block, Ledger, Sight, Source
 from tracklog.model.ledger_values import Hidden
 from tracklog.model.moments import NO_TIME
 from tracklog.model.ownership import give_to_eldest
 from tracklog.model.prices import Prices
+from tracklog.model.report import public_id
 from tracklog.model.stored_blocks import marks_of
 from tracklog.store.ledger_rows import EntryRow, TotalRow
 from tracklog.store.odd_texts import storable
@@ -50,7 +51,7 @@ class LedgerInRows:
             names = ledger.names[file]
             made = EntryRow(
                 files[first_file],
-                _key(key, file, offset, id=files[file]),
+                self._key(key, row, files[file]),
                 ledger.sources[first_file].agent,
                 session_of[first_file],
                 thread_of(first_file, thread),
@@ -76,6 +77,13 @@ class LedgerInRows:
                 owner = ledger.sources[first_file].session
                 made = made._replace(inherited_by=json.dumps([heir for heir in heirs if heir != owner]))
             yield made
+
+    def _key(self, key: bytes, row: tuple[int, ...], id: int) -> str:
+        """What has no id of its own is called by the number of its log in the index."""
+        sight = Sight._make(row)
+        if key == b"%d:%d" % (sight.file, sight.offset):
+            return f"{id}:{sight.offset}"
+        return public_id(self._ledger, key, sight, self._ledger.sources[sight.first_file].session)
 
     def _thread(self, file: int, name: int) -> str:
         return str(storable(self._ledger.names[file][name] or self._ledger.sources[file].thread))
@@ -153,12 +161,6 @@ def components_of(
         for mark in marks_of(block):
             join(block.file, mark)
     return [top_of(n) for n in range(len(sources))]
-
-
-def _key(key: bytes, file: int, offset: int, *, id: int) -> str:
-    """What has no id of its own is called by the number of its log in the index."""
-    is_ours = key == b"%d:%d" % (file, offset)
-    return f"{id}:{offset}" if is_ours else key.decode(errors="replace")
 
 
 def _with_aside(entry: EntryRow, aside: Aside) -> EntryRow:

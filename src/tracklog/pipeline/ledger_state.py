@@ -12,6 +12,7 @@ from tracklog.model.stored_blocks import SCAN
 from tracklog.store import ledger_rows
 
 _SCAN = b"%d" % SCAN
+_ROWS = b"2"  # what is written of each request; another number makes all rows again from the blocks
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -37,4 +38,4 @@ def was_settled(db: Connection) -> bool:
 
 def state_with(prices: Prices) -> dict[str, bytes]:
     """What a ledger has that is settled with these prices."""
-    return {"scan": _SCAN, "prices": _encode((prices.book, prices.own))}
+    return {"scan": _SCAN, "rows": _ROWS, "prices": _encode((prices.book, prices.own))}

@@ -36,6 +36,7 @@ from tracklog.sources.found import LogFile
 from tracklog.store import ledger_rows
 from tracklog.store.database import Database
 from tracklog.store.ledger_rows import UNREAD, BlockMark, EntryRow, LogNow, SettledLog
+from tracklog.store.request_names import has_unnamed, name_requests
 from tracklog.store.sum_rows import Pile, put_sums
 
 _AT_ONCE = 256  # blocks in one transaction
@@ -67,7 +68,15 @@ def settle_ledger(
             on_plan(_size(work, stale))
         scanned = _scan(database, known, work, stale, with_tools=with_tools, on_bytes=on_bytes)
         _settle(database, known, sessions, prices, changed=changed | scanned.ids, unread=scanned.unread)
+        name_all(database)
     return True
+
+
+def name_all(database: Database) -> None:
+    """Call the requests of the ledger as their sessions do."""
+    if has_unnamed(database.db):
+        with database.transaction() as db:
+            name_requests(db)
 
 
 def blocks_read(

@@ -118,7 +118,7 @@ class _Asking:
         self._borders = cache(lambda model, terms: prices.borders(model, terms_of(terms)))
         self._has_sessions = needed.group in ("session", "project") or wanted.is_project is not None
         if self._has_sessions:
-            self._books.projects = first_folders(self._cwds())
+            self._books.projects = first_folders(self._cwds()) | ledger_rows.folders_in(db)
         self._time = _Time(_ms(wanted.since), _ms(wanted.until))
         if self._time.since is not None and self._time.since < 0:
             raise SumsTellNothing  # before all times, where those without one lie

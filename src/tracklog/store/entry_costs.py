@@ -12,13 +12,16 @@ from tracklog.model.tokens import STANDARD, Tokens
 
 _ASKED = (
     "select id, at_ms, model, terms, beside, input, output, reasoning, cache_write, cache_write_5m, cache_write_1h, "
-    "cache_read, web_searches from entry_rows where certainty <> 'missing'"
+    "cache_read, web_searches, certainty = 'missing' from entry_rows"
 )
 
 
 def entry_costs(db: sqlite3.Connection, prices: Prices) -> Iterator[tuple[int, int | None]]:
-    """The numbers of all requests that were counted, each with its cost in pico-dollars; None: without a price."""
-    for id, at_ms, model, terms, beside, *figures in db.execute(_ASKED):
+    """The numbers of all requests, each with its cost in pico-dollars; None: without a price, or without a count."""
+    for id, at_ms, model, terms, beside, *figures, is_missing in db.execute(_ASKED):
+        if is_missing:
+            yield id, None
+            continue
         rates = prices.rates(model, at_ms, terms_of(terms))
         cost = None if rates is None else cost_pico_usd(Tokens(*figures), rates)
         if cost is not None and beside is not None:

@@ -218,6 +218,9 @@ def drop_blocks(db: sqlite3.Connection, files: Iterable[int]) -> None:
 def drop_settled(db: sqlite3.Connection, files: Iterable[int], components: Iterable[int]) -> None:
     """Takes away all that was made from some logs, whole components of them."""
     of_logs, of_components = [(file,) for file in files], [(component,) for component in components]
+    db.executemany(
+        "delete from entry_requests where entry in (select id from entry_rows where file = ?)", of_logs
+    )
     for table in ("ledger_logs", "entry_rows", "sum_rows"):
         db.executemany(f"delete from {table} where file = ?", of_logs)
     for table in ("total_rows", "parent_rows"):
@@ -325,6 +328,12 @@ def problems_in(db: sqlite3.Connection) -> list[tuple[int, str, str]]:
         "select file, path, problem from ledger_logs where problem is not null and is_counted order by path"
     )
     return [(file, as_text(path), problem) for file, path, problem in rows]
+
+
+def folders_in(db: sqlite3.Connection) -> dict[str, str]:
+    """The folders in which sessions began, as they are listed."""
+    rows = db.execute("select session, cwd from session_rows where cwd is not null")
+    return {as_text(session): as_text(cwd) for session, cwd in rows}
 
 
 def cwds_in(db: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:

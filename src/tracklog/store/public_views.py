@@ -313,7 +313,13 @@ LEDGER = View(
     "One row for each request to an API, in whatever files it stands, with the tokens that it used: its sums are those of `tracklog usage`.",
     (
         _own("id", "integer", "The number by which `costs` names it; another one after each change."),
-        _own("key", "text", "The id of the answer, or a name of ours where the log gives none."),
+        Column(
+            "key",
+            "text",
+            "The id of the answer, or a name of ours where the log gives none: the `id` of its row in `requests`. "
+            "Of a request that was counted in parts each part has a row with its id.",
+            "coalesce((select named.request from entry_requests named where named.entry = own.id), own.key)",
+        ),
         _own("agent", "text", "The product: `claude` or `codex`."),
         _own("session", "text", "The session that wrote it down first."),
         _THREAD,
@@ -342,6 +348,19 @@ LEDGER = View(
         _own("inherited_by", "text", "The sessions that hold a copy of it, as a JSON list."),
         Column("path", "text", "The log whose figures count.", "log.path"),
         Column("offset", "integer", "The byte at which their line begins there.", "own.counted_offset"),
+        Column(
+            "project",
+            "text",
+            "The project of its session, as in `sessions`.",
+            "(select session.project from session_rows session "
+            "where session.agent = own.agent and session.session = own.session)",
+        ),
+        Column(
+            "count_key",
+            "text",
+            "By what the log tells this count from others: the id of the response, or figures that stand for it.",
+            "own.key",
+        ),
     ),
     "from entry_rows own\njoin log_files log on log.id = own.counted_file",
     time="at",

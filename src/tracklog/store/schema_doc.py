@@ -26,8 +26,8 @@ tracklog sql --engine duckdb "select approx_quantile(took_ms, 0.95) from calls w
 tracklog parquet out/ && duckdb -c "select month, sum(output_tokens) from 'out/ledger/**/*.parquet' group by 1"
 ```
 
-- **Where they are.** In the file itself, so `sqlite3 index.db` has them as well (but not `costs`), in `tracklog sql`, with
-  `--engine duckdb` as tables of the same names, and in the folder that `tracklog parquet DIR` writes.
+- **Where they are.** In the file itself, so `sqlite3 index.db` has them as well (all but `costs`), in `tracklog sql`, with
+  `--engine duckdb` as tables of the same names, and in the folder that `tracklog parquet DIR` writes (`costs` is in all three).
 - **Types.** `text`, `integer`, `real`; in DuckDB and Parquet `VARCHAR`, `BIGINT`, `DOUBLE`. Times are texts in ISO 8601
   (UTC), as the log says them, so they sort and compare; flags are 0 or 1; lists are JSON. What nobody knows is null. A text
   of a log that holds half a character is kept as bytes.
@@ -35,9 +35,12 @@ tracklog parquet out/ && duckdb -c "select month, sum(output_tokens) from 'out/l
   log held before it was rewritten is not. Sessions that `tracklog sessions` does not list are left out with all their
   parts; what they spent stays in `ledger`, their files stay in `files` and `texts`.
 - **Joining.** A session is told by `agent` and `session` (in `sessions`: `id`), a thread by these and `thread`, a request
-  and a call by `id`. Copies that a fork took along are rows with `inherited` = 1; count without them.
+  and a call by `id`; in `calls` the request is `request`, in `ledger` it is `key`. A request has no row in `ledger` if nothing
+  was spent, and several if its log counts it in parts. Copies that a fork took along are rows with `inherited` = 1; count
+  without them.
 - **Money.** Prices are not in the index: they change, and you may have your own (`tracklog prices`). `tracklog sql` makes the
-  table `costs` when a question names it: `select sum(cost_pico_usd) / 1e12 from ledger join costs using (id)`.
+  table `costs` when a question names it, with one row for each row of `ledger`: `select sum(cost_pico_usd) / 1e12 from ledger
+  join costs using (id)`.
 - **Words.** In SQLite `texts` can be searched: `select path, line from texts where id in (select rowid from words
   where words match 'timeout')`. `tracklog search` does more, and shows the text.
 - **Limits.** `tracklog sql` only reads: one SELECT, no ATTACH, no PRAGMA, no writing. It ends after `--timeout` (10 s) with

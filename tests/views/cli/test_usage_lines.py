@@ -16,6 +16,7 @@ from tracklog.views.cli.usage_lines import line_numbers, with_lines
 def entry(path: Path, offset: int, at: str | None) -> Entry:
     return Entry(
         key=f"{offset}",
+        id=f"{offset}",
         agent="claude",
         session="s",
         thread="main",

@@ -106,6 +106,7 @@ def test_the_document_has_every_field_of_the_contract() -> None:
 def test_uncertain_requests_are_listed_with_their_lines_if_asked_for() -> None:
     entry = Entry(
         key="msg_1",
+        id="msg_1",
         agent="claude",
         session="s",
         thread="main",

@@ -12,6 +12,7 @@ from tracklog.store.asking import Cost, lay_out, put_costs
 from tracklog.store.database import Database, DiskFull, writing
 from tracklog.store.entry_costs import entry_costs
 from tracklog.store.home import Busy, NotWritable
+from tracklog.store.request_names import has_unnamed
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.indexed import indexed, why_as_before
 from tracklog.views.cli.own_prices import load_prices
@@ -44,14 +45,15 @@ def _settle(database: Database, prices: Prices) -> None:
     """Brings the ledger up to the logs that the index knows."""
     from tracklog.pipeline.ledger_state import is_settled
 
-    if is_settled(database.db, prices):
+    if is_settled(database.db, prices) and not has_unnamed(database.db):
         return
     from tracklog.pipeline.settling import session_files  # only now: all readers come with it
-    from tracklog.pipeline.settling_ledger import settle_ledger
+    from tracklog.pipeline.settling_ledger import name_all, settle_ledger
 
     try:
         with writing(database.home) as writer:
             settle_ledger(writer, session_files(writer), prices)
+            name_all(writer)
     except (Busy, NotWritable) as hindered:
         talk(f"tracklog: {why_as_before(hindered)}: the ledger is as it was before")
     except DiskFull as trouble:

@@ -169,6 +169,10 @@ def _ledger_of(files: Sequence[LogFile], asked: Asked) -> tuple[Ledger, int]:
             with_owners=by_owner,
             on_bytes=tell,
         )
+    if by_owner:
+        from tracklog.pipeline.first_folders import settle_folders
+
+        settle_folders(ledger, sessions)
     if not by_owner and ledger.elsewhere and _has_compactions(ledger):
         from tracklog.pipeline.owners import settle_owners  # what is hidden is listed by session
 

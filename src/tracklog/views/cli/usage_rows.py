@@ -145,7 +145,7 @@ def hidden_row(hidden: Hidden) -> dict[str, Any]:
 def uncertain_row(entry: Entry) -> dict[str, Any]:
     """A request whose final count never reached the disk, and where that shows."""
     return {
-        "key": entry.key,
+        "key": entry.id,
         "certainty": entry.certainty,
         "agent": entry.agent,
         "session": entry.session,
