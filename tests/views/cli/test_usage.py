@@ -65,9 +65,10 @@ def said(
     return json.dumps(line).encode() + b"\n"
 
 
-def written(home: Path, *lines: bytes, name: str = f"{ONE}.jsonl") -> Path:
+def written(home: Path, *lines: bytes, name: str = f"{ONE}.jsonl", cwd: str = "/home/dev/project") -> Path:
     """A transcript with a prompt before the requests."""
-    return write(transcript_in(home, name), user_line(timestamp="2026-01-01T00:00:00.000Z") + b"".join(lines))
+    prompt = user_line(timestamp="2026-01-01T00:00:00.000Z", cwd=cwd)
+    return write(transcript_in(home, name), prompt + b"".join(lines))
 
 
 def usage(home: Path, *words: str) -> Answer:
@@ -233,7 +234,7 @@ def test_since_and_until_are_days_of_the_zone(tmp_path: Path) -> None:
 )
 def test_the_filters_choose_requests(tmp_path: Path, words: list[str], n: int) -> None:
     written(tmp_path, said(1), said(2, model="claude-haiku-4-5"))
-    written(tmp_path, said(3, sessionId=TWO, cwd="/srv/other"), name=f"{TWO}.jsonl")
+    written(tmp_path, said(3, sessionId=TWO, cwd="/srv/other"), name=f"{TWO}.jsonl", cwd="/srv/other")
     assert usage(tmp_path, "--json", *words).json["total"]["requests"] == n
 
 
