@@ -125,8 +125,9 @@ def test_an_index_that_holds_nothing_in_its_place_heals(home: Path) -> None:
         db.execute(
             "update log_files set problem = 'permission denied', contents_bytes = 0, lines = 0, position = 0"
         )
-        db.execute("delete from migrations where n > 2")
-        db.execute("pragma user_version = 2")
+        db.execute("drop table entry_requests")
+        db.execute("delete from migrations where n > 3")
+        db.execute("pragma user_version = 3")
         db.commit()
     assert spent(home) == (REQUESTS, REQUESTS * PRICE)
     (row,) = listed(home)
