@@ -164,15 +164,17 @@ def _result(event: ToolReturned) -> Result:
         place=event.place,
         at=event.at,
         text=event.text,
+        full_text=event.full_text,
+        text_source=event.text_source,
         is_error=event.is_error,
         report=event.report,
-        side_file=_own_side_file(event.side_file),
+        side_file=own_side_file(event.side_file),
         n_images=event.n_images,
         is_note=event.said == "outcome_unknown",
     )
 
 
-def _own_side_file(path: str | None) -> str | None:
+def own_side_file(path: str | None) -> str | None:
     """The name inside the session's own folder of results; other folders are none of ours."""
     if not path:
         return None

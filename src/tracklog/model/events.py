@@ -29,6 +29,7 @@ Said = Literal[
     "outcome_unknown",  # written by a later resume in place of a result
 ]
 End = Literal["ok", "error", "killed", "running"]
+TextSource = Literal["result", "preview", "log", "file", "archive"]  # where a text of a result comes from
 
 
 class Place(msgspec.Struct, frozen=True, gc=False, order=True):
@@ -114,9 +115,24 @@ class ToolReturned(Event, kw_only=True):
     decision: str | None = None  # who decided, such as `reject hook:PreToolUse`
     feedback: str | None = None  # the person's words with a refusal
     side_file: str | None = None  # the file that holds the whole output, as the log names it
+    full_text: str = ""  # where `text` is only a preview: the longest text there is of what came back
+    text_source: TextSource = (
+        "result"  # of the fullest text: the result itself, only its preview, the report, the file
+    )
+    is_text_whole: bool = True  # False: there was more than the fullest text
     n_images: int = 0
     is_headless: bool = False  # nobody could have been asked
     is_sure: bool = True  # False: read from words that a command could have printed too
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether the model saw only the beginning of what came back."""
+        return self.text_source != "result"
+
+    @property
+    def fullest_text(self) -> str:
+        """The longest text there is of what came back."""
+        return self.full_text or self.text
 
 
 class CallReported(Event, kw_only=True):

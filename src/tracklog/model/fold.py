@@ -149,6 +149,7 @@ def _forget_output(event: ToolReturned) -> None:
         report = bytes(event.report)
         event.report = Raw(report) if b"otalT" in report or b"runId" in report else Raw()
     event.text = event.text[:_KEPT_TEXT]
+    event.full_text = ""
 
 
 # What a verdict may still need of big texts is kept, and nothing of the line that they stood in.

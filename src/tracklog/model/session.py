@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, field
 
-from tracklog.model.events import Origin, Place
+from tracklog.model.events import Origin, Place, TextSource
 from tracklog.model.ids import CallId, NodeId, RequestId, SessionId, TaskId, ThreadId
 from tracklog.model.life import NOT_LOOKED, Life
 from tracklog.records.base import opened
@@ -68,7 +68,9 @@ class Result(Value):
 
     place: Place
     at: str | None
-    text: str
+    text: str  # as the model saw it
+    full_text: str = ""  # where that is only a preview: the longer text that the log itself holds
+    text_source: TextSource = "result"
     is_error: bool | None = None
     report: Raw = Raw()
     side_file: str | None = None  # a file name inside the session's own folder of results

@@ -31,6 +31,7 @@ from tracklog.model.events import (
     StrangeSeen,
     TaskSeen,
     TextInjected,
+    TextSource,
     ToolCalled,
     ToolReturned,
     TurnInterrupted,
@@ -79,6 +80,8 @@ class Row(msgspec.Struct, kw_only=True):
     report: Raw = Raw()  # of a result: what the tool told to programs
     model: str | None = None
     n_pictures: int = 0
+    source: TextSource = "result"  # of a result: where its text was read
+    is_whole: bool = True  # False: there was more than this text
     node: str | None = None
     is_aside: bool = False  # a subagent's work in the log of the main thread
     request: str | None = None
@@ -164,7 +167,9 @@ def _returned(event: ToolReturned) -> list[Row]:
         _row(
             "result",
             label=event.said,
-            text=event.text,
+            text=event.fullest_text,
+            source=event.text_source,
+            is_whole=event.is_text_whole,
             call=event.call,
             report=event.report.copy(),
             n_pictures=event.n_images,

@@ -13,7 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from tracklog.model.events import TextSource, ToolReturned
+from tracklog.model.ids import CallId
+from tracklog.pipeline.full_results import OutputFiles
 from tracklog.pipeline.reading import ONE_DOCUMENT, lines_of, pieces_of, reader_for
 from tracklog.pipeline.story import translator_of
 from tracklog.pipeline.texts import texts_of
@@ -30,8 +34,18 @@ _FIRST_LOOK = 1 << 14
 _LINES_KEPT = 16
 _LETTERS_KEPT = 4_000_000  # of all lines but the last one
 _Place = tuple[int, int]  # offset, n
+_RESULT = ROLES["result"]
 _Start = tuple[int, bool, int]  # log, whether in the archive, offset
-_Said = dict[tuple[int, int, int], str]  # by offset, n and role
+
+
+class FoundText(NamedTuple):
+    """A text, and where it comes from: of a tool's long output the log may hold only a part."""
+
+    text: str
+    source: TextSource = "result"
+
+
+_Said = dict[tuple[int, int, int], FoundText]  # by offset, n and role
 
 
 class FoundTexts:
@@ -41,12 +55,17 @@ class FoundTexts:
         self._logs = {log.id: log for log in logs}
         self._archive = archive
         self._hits = hits  # all that may be asked for: a log that must be read whole is read once for them
-        self._whole: dict[int, dict[_Place, str]] = {}
+        self._whole: dict[int, dict[_Place, FoundText]] = {}
         self._offsets: dict[tuple[int, int], int] | None = None  # of the first hit of each line
         self._read = _LinesRead()
 
     def text(self, hit: Hit, fits: Fits) -> str | None:
         """The text of a hit; `fits` says whether it can be the one that was meant."""
+        found = self.found(hit, fits)
+        return None if found is None else found.text
+
+    def found(self, hit: Hit, fits: Fits) -> FoundText | None:
+        """The same with its source."""
         log = self._logs.get(hit.file)
         for place in () if log is None else _places_of(log):
             try:
@@ -55,13 +74,13 @@ class FoundTexts:
                 continue
         return None
 
-    def _text_in(self, log: FoundLog, hit: Hit, fits: Fits) -> str | None:
+    def _text_in(self, log: FoundLog, hit: Hit, fits: Fits) -> FoundText | None:
         found = self._at_its_line(log, hit)
-        if (found is None or not fits(found)) and log.agent == "codex":
+        if (found is None or not fits(found.text)) and log.agent == "codex":
             return self._from_the_beginning(log, hit) or found
         return found
 
-    def _at_its_line(self, log: FoundLog, hit: Hit) -> str | None:
+    def _at_its_line(self, log: FoundLog, hit: Hit) -> FoundText | None:
         file = self._file(log)
         start = 0 if file.kind in ONE_DOCUMENT else self._first_offset(hit)
         key = (log.id, log.archived is not None, start)
@@ -72,10 +91,13 @@ class FoundTexts:
         return said.get((hit.offset, hit.n, ROLES.get(hit.role, -1)))
 
     def _said_in(self, file: LogFile, line: Iterator[Line]) -> _Said:
-        translator, said = translator_of(file), _Said()
+        translator, outputs, said = translator_of(file), OutputFiles(file, self._archive), _Said()
         for piece in reader_for(file).read(line):
-            for text in texts_of(piece, translator.translate(piece)):
-                said[text.offset, text.n, text.role] = text.text
+            events = outputs.all_filled(translator.translate(piece))
+            sources = {event.call: event.text_source for event in events if isinstance(event, ToolReturned)}
+            for text in texts_of(piece, events):
+                source = sources.get(CallId(text.call)) if text.role == _RESULT and text.call else None
+                said[text.offset, text.n, text.role] = FoundText(text.text, source or "result")
         return said
 
     def _first_offset(self, hit: Hit) -> int:
@@ -103,18 +125,18 @@ class FoundTexts:
             return chunks(file, start, size=_FIRST_LOOK)
         return contents(self._archive, log.archived, log.archived.frames, start, _FIRST_LOOK)
 
-    def _from_the_beginning(self, log: FoundLog, hit: Hit) -> str | None:
+    def _from_the_beginning(self, log: FoundLog, hit: Hit) -> FoundText | None:
         if log.id not in self._whole:
             wanted = {(one.offset, one.n) for one in (*self._hits, hit) if one.file == log.id}
             self._whole[log.id] = self._read_whole(self._file(log), wanted)
         return self._whole[log.id].get((hit.offset, hit.n))
 
-    def _read_whole(self, file: LogFile, wanted: set[_Place]) -> dict[_Place, str]:
-        translator, found = translator_of(file), {}
+    def _read_whole(self, file: LogFile, wanted: set[_Place]) -> dict[_Place, FoundText]:
+        translator, found = translator_of(file), dict[_Place, FoundText]()
         for piece in pieces_of(file):
             for text in texts_of(piece, translator.translate(piece)):
                 if (text.offset, text.n) in wanted:
-                    found[text.offset, text.n] = text.text
+                    found[text.offset, text.n] = FoundText(text.text)
             if len(found) == len(wanted):
                 break
         return found
@@ -150,4 +172,4 @@ class _LinesRead:
             oldest = next(iter(self._said))
             del self._said[oldest], self._letters[oldest]
         self._said[start] = said
-        self._letters[start] = sum(map(len, said.values()))
+        self._letters[start] = sum(len(one.text) for one in said.values())

@@ -83,6 +83,7 @@ class Plan:
     archived: Mapping[int, Archived]  # by log: how much of it is in the archive
     numbers: Mapping[str, int]  # of all logs, by path
     archive: Path | None  # None: nothing is archived
+    archive_to_read: Path  # also where nothing is archived any more
     spool: Spool | None = None  # what our own hook was told
     lives: SessionLives | None = (
         None  # which processes live; None: they are looked at when a session needs it
@@ -195,9 +196,7 @@ class _UnitReading:
         known = self._plan.known.get(str(file.path))
         if known is None:
             return told_by(file, on_refused=self._note_refused)
-        return LogReading(file, known, emit=self._emit, archiving=self._archiving(file, known)).told(
-            from_beginning=True
-        )
+        return self._reading(file, known).told(from_beginning=True)
 
     def _note_refused(self, file: LogFile, error: NotReadable) -> None:
         """A log that was read before and cannot be read now: its sessions are made again when it can."""
@@ -208,7 +207,16 @@ class _UnitReading:
     def _read(self, file: LogFile) -> None:
         known = self._plan.known.get(str(file.path))
         if known is not None:
-            LogReading(file, known, emit=self._emit, archiving=self._archiving(file, known)).read()
+            self._reading(file, known).read()
+
+    def _reading(self, file: LogFile, known: KnownFile) -> LogReading:
+        return LogReading(
+            file,
+            known,
+            emit=self._emit,
+            archiving=self._archiving(file, known),
+            archive=self._plan.archive_to_read,
+        )
 
     def _archiving(self, file: LogFile, known: KnownFile) -> Archiving | None:
         if self._plan.archive is None or file.stored is not None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tracklog.model.events import Event
+from tracklog.pipeline.full_results import OutputFiles
 from tracklog.pipeline.memories import packed, unpack
 from tracklog.pipeline.reading import NOT_RECORDS, ONE_DOCUMENT, lines_of, reader_for
 from tracklog.pipeline.sessions import MAIN_KINDS
@@ -89,7 +90,15 @@ class Archiving:
 class LogReading:
     """Reads a log from where it was left, or from its beginning if all of it is to be told."""
 
-    def __init__(self, file: LogFile, known: KnownFile, *, emit: Emit, archiving: Archiving | None) -> None:
+    def __init__(
+        self,
+        file: LogFile,
+        known: KnownFile,
+        *,
+        emit: Emit,
+        archiving: Archiving | None,
+        archive: Path | None = None,
+    ) -> None:
         self._file = file._replace(fallback=None)  # the archive has only what was read before
         self._known = known
         self._emit = emit
@@ -100,6 +109,7 @@ class LogReading:
         self._line = 0  # the last one that was read
         self._starts_at = self._new_from = known.position
         self._translator = translator_of(file)
+        self._outputs = OutputFiles(file, archive)
         self._is_translated = file.agent is not None and file.kind in _SEARCHED
         self._problem: str | None = None
         self._may_pass = False  # why it could not be read, so it is tried again
@@ -237,7 +247,7 @@ class LogReading:
             if piece.offset >= from_offset:
                 _count(counts, piece, 1)
                 if events and self._is_translated:
-                    self._texts += map(worded, texts_of(piece, events))
+                    self._texts += map(worded, texts_of(piece, self._outputs.all_filled(events)))
             self._line = piece.line
             yield piece.raw, events
 

@@ -88,7 +88,7 @@ class OpenThreads:
         with self._lock:
             known = self._threads.get(key)
         if known is None or known[0] != places:
-            known = (places, ThreadReading(ThreadLines(logs.files, copies=logs.copies)))
+            known = (places, ThreadReading(ThreadLines(logs.files, copies=logs.copies), archive=head.archive))
         else:
             known[1].lines.look()
         with self._lock:

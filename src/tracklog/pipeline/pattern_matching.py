@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from tracklog.pipeline.found_texts import FoundTexts
+from tracklog.model.events import TextSource
+from tracklog.pipeline.found_texts import FoundText, FoundTexts
 from tracklog.pipeline.snippets import Snippet, cut_out, pattern_spans
 from tracklog.store.search import COUNTED, Hit
 
@@ -32,12 +33,13 @@ class Match(msgspec.Struct, array_like=True):
     n: int
     text: str | None = None
     marks: list[tuple[int, int]] = []
+    source: TextSource = "result"
 
 
 class Matches(NamedTuple):
     """What came in time, and whether that is all."""
 
-    found: list[tuple[Hit, Snippet]]
+    found: list[tuple[Hit, Snippet, TextSource]]
     n_matched: int
     is_all: bool
 
@@ -57,7 +59,9 @@ def matches(
     with _Child(lambda: _matching(pattern, candidates, texts, limit, is_meant)) as child:
         for message in child.messages(ends):
             came.append(msgspec.msgpack.decode(message, type=Match))
-    found = [(candidates[one.n], Snippet(one.text, one.marks)) for one in came if one.text is not None]
+    found = [
+        (candidates[one.n], Snippet(one.text, one.marks), one.source) for one in came if one.text is not None
+    ]
     is_all = child.is_done and len(came) < COUNTED and not (came and came[-1].n < 0)
     return Matches(found, sum(one.n >= 0 for one in came), is_all)
 
@@ -75,12 +79,14 @@ def _matching(
         compiled = re.compile(pattern, re.MULTILINE)
     n_matched, counts_until = 0, float("inf")
     for n, hit in enumerate(candidates):
-        text = texts.text(hit, lambda _: True)
+        found = texts.found(hit, lambda _: True)
+        text = None if found is None else found.text
         at = next(pattern_spans(compiled, text), None) if text is not None and is_meant(text) else None
-        if text is None or at is None:
+        if found is None or at is None:
             continue
         n_matched += 1
-        yield msgspec.msgpack.encode(_shown(n, compiled, text, at[0]) if n_matched <= limit else Match(n))
+        match = _shown(n, compiled, found, at[0]) if n_matched <= limit else Match(n)
+        yield msgspec.msgpack.encode(match)
         if n_matched == limit:
             counts_until = time.monotonic() + _COUNTING_S
         if n_matched >= COUNTED or time.monotonic() > counts_until:
@@ -88,7 +94,9 @@ def _matching(
             return
 
 
-def _shown(n: int, compiled: re.Pattern[str], text: str, at: int) -> Match:
+def _shown(n: int, compiled: re.Pattern[str], found: FoundText, at: int) -> Match:
+    text = found.text
+
     def spans(begin: int, end: int) -> Iterator[tuple[int, int]]:
         for span in pattern_spans(compiled, text):
             if span[0] >= end:
@@ -97,7 +105,7 @@ def _shown(n: int, compiled: re.Pattern[str], text: str, at: int) -> Match:
                 yield span
 
     snippet = cut_out(text, at, spans)
-    return Match(n, snippet.text, snippet.marks)
+    return Match(n, snippet.text, snippet.marks, found.source)
 
 
 class _Child:

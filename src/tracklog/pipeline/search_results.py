@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from tracklog.model.events import TextSource
 from tracklog.model.secrets import LONGEST_BLOCK
 from tracklog.pipeline.found_texts import FoundTexts
 from tracklog.pipeline.searching import Shown, find
@@ -181,6 +182,7 @@ class _Read(NamedTuple):
     hit: Hit
     part: str
     snippet: Snippet
+    source: TextSource
 
 
 class _Reading:
@@ -200,10 +202,11 @@ class _Reading:
         seen: set[tuple[int | None, str]] = set()
         are_few, n_same = most <= SNIPPETS, 0
         for hit in hits:
-            text = self._texts.text(hit, self._marker.fits)
-            if text is None:
+            found = self._texts.found(hit, self._marker.fits)
+            if found is None:
                 self.n_gone += 1
                 continue
+            text = found.text
             snippet = self._snippets.get(hit.id) or self._marker.snippet(text)
             key = (0 if are_few else hit.at_ms, snippet.text)
             if key in seen and hit.at_ms is not None:
@@ -213,14 +216,14 @@ class _Reading:
                     return
                 continue
             seen.add(key)
-            yield _Read(hit, _around(text, snippet), snippet)
+            yield _Read(hit, _around(text, snippet), snippet, found.source)
             if (most := most - 1) == 0:
                 return
 
     def shown(self, read: Sequence[_Read]) -> Iterator[Shown]:
         """The same with clean snippets."""
         for one, cleaned in zip(read, all_clean([one.part for one in read], self._clean), strict=True):
-            yield Shown(one.hit, self._snippet(one, cleaned))
+            yield Shown(one.hit, self._snippet(one, cleaned), one.source)
 
     def _snippet(self, read: _Read, cleaned: str) -> Snippet:
         if cleaned == read.part:

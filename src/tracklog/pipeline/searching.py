@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+from tracklog.model.events import TextSource
 from tracklog.pipeline.found_texts import FoundTexts
 from tracklog.pipeline.pattern_matching import matches
 from tracklog.pipeline.snippets import Marker, Snippet
@@ -31,6 +32,7 @@ class Shown(NamedTuple):
 
     hit: Hit
     snippet: Snippet
+    source: TextSource = "result"  # of a tool's result: where the text was read
 
 
 class Answer(NamedTuple):
@@ -66,13 +68,13 @@ def _shown(database: Database, query: Query, found: Found, limit: int) -> Answer
     for hit in found.hits:
         if len(shown) == limit:
             break
-        text = texts.text(hit, marker.fits)
-        if text is None:
+        found_text = texts.found(hit, marker.fits)
+        if found_text is None:
             n_gone += 1
-        elif not marker.is_verified(text):
+        elif not marker.is_verified(found_text.text):
             n_other += 1
-        elif _is_new(hit, snippet := marker.snippet(text), seen):
-            shown.append(Shown(hit, snippet))
+        elif _is_new(hit, snippet := marker.snippet(found_text.text), seen):
+            shown.append(Shown(hit, snippet, found_text.source))
     is_exact = found.is_exact and not (n_other and found.total > len(found.hits))
     return Answer(max(found.total - n_gone - n_other, len(shown)), is_exact, shown, n_gone)
 
@@ -120,5 +122,5 @@ def _matched(
         time_limit_s=time_limit_s,
     )
     seen: set[tuple[str, int | None, str]] = set()
-    shown = [Shown(hit, snippet) for hit, snippet in found.found if _is_new(hit, snippet, seen)]
+    shown = [Shown(*one) for one in found.found if _is_new(one[0], one[1], seen)]
     return Answer(found.n_matched, candidates.is_exact and found.is_all, shown[:limit])

@@ -16,10 +16,12 @@ import re
 import time
 from collections.abc import Iterator
 from heapq import merge
+from pathlib import Path
 from typing import NamedTuple
 
 from stringzilla import Str
 
+from tracklog.pipeline.full_results import OutputFiles
 from tracklog.pipeline.reading import ONE_DOCUMENT, reader_for
 from tracklog.pipeline.story import Translator, translator_of
 from tracklog.pipeline.texts import texts_of
@@ -28,6 +30,7 @@ from tracklog.sources.found import LogFile
 from tracklog.sources.lines import Line
 
 MOST = 5_000
+_PREVIEW = b"persisted-output"  # of such a line the words may stand in an output file
 LONGEST = 1_000  # letters of what is looked for
 PATIENCE_S = 0.2
 _HELD_FOR = 30  # lines at most between a prompt of Codex and what it waits for
@@ -44,12 +47,18 @@ class Found(NamedTuple):
 
 
 def find_in(
-    lines: ThreadLines, text: str, *, start: int = 1, most: int = MOST, patience_s: float = PATIENCE_S
+    lines: ThreadLines,
+    text: str,
+    *,
+    start: int = 1,
+    most: int = MOST,
+    patience_s: float = PATIENCE_S,
+    archive: Path | None = None,
 ) -> Found:
-    """Which lines of a thread hold a text, from one line on."""
+    """Which lines of a thread hold a text, from one line on; `archive`: its folder, for long outputs of tools."""
     words = text[:LONGEST].split()
     ends = time.monotonic() + patience_s
-    finding = _Finding(lines, words)
+    finding = _Finding(lines, words, archive)
     for candidate in _candidates(lines, words, start) if words else ():
         if candidate.raw:
             finding.look_at(candidate)
@@ -67,8 +76,9 @@ class _Candidate(NamedTuple):
 class _Finding:
     """Looks at one candidate after the other."""
 
-    def __init__(self, lines: ThreadLines, words: list[str]) -> None:
+    def __init__(self, lines: ThreadLines, words: list[str], archive: Path | None) -> None:
         self._lines = lines
+        self._archive = archive
         self._words = _Words(words)
         self._translators: dict[str, Translator] = {}
         self.counts: dict[int, int] = {}
@@ -92,7 +102,7 @@ class _Finding:
         for piece in reader_for(at.file).read([at.line]):
             events = translator.translate(piece)
             has_told = has_told or bool(events)
-            for text in texts_of(piece, events):
+            for text in texts_of(piece, OutputFiles(at.file, self._archive).all_filled(events)):
                 n_times = self._words.count_in(text.text)
                 if n_times:
                     seq = at.seq - at.line.number + text.line
@@ -147,7 +157,7 @@ def _candidates(lines: ThreadLines, words: list[str], start: int) -> Iterator[_C
             continue
         n_lines = block.count(b"\n")
         if first + n_lines > start:
-            places = _in_order(block.lower(), needles)
+            places = _in_order(block.lower(), [*needles, _PREVIEW])
             yield from (one for one in _lines_at(block, first, places) if one.seq >= start)
             yield _Candidate(first + n_lines - 1, 0, b"")
 

@@ -12,6 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
+from pathlib import Path
 from sqlite3 import Connection
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -76,6 +77,7 @@ class SessionHead(NamedTuple):
     active_ms: float | None = (
         None  # its turns together; where their times contradict each other, more than there is
     )
+    archive: Path | None = None  # the folder of the archive
 
     def logs_of(self, thread: str) -> ThreadLogs | None:
         """The logs of one of its threads."""
@@ -109,8 +111,8 @@ def session_head(
 ) -> SessionHead | None:
     """The session of this name, as far as its logs are in the scope; None if there is none."""
     head = _from_the_index(database, agent, id, scope) if database is not None else None
-    if head is not None and head.logs:
-        return head
+    if database is not None and head is not None and head.logs:
+        return head._replace(archive=database.home.archive)
     named = [file for file in find_all(roots) if isinstance(file, LogFile) and _is_called(file, agent, id)]
     files = [file for file in map(identified, named) if file.agent in (None, agent)]
     logs = _by_thread(files, id)

@@ -42,7 +42,8 @@ def settle_sessions(
             done |= {(one.agent, one.id) for one in ours}
             units.append(Unit(sessions=ours, kin=kin, size=sum(_size(one) for one in ours)))
     numbers, spool = catalogue.numbers(database.db), Spool(database.home.path)
-    ingest(Plan(units, {}, {}, numbers, None, spool, lives), database, on_read=on_read)
+    plan = Plan(units, {}, {}, numbers, None, database.home.archive, spool, lives)
+    ingest(plan, database, on_read=on_read)
     with database.transaction() as db:
         mark_only_here(db)
     return len(due)

@@ -151,6 +151,7 @@ class _Sync:
             archived=self._register.archived,
             numbers={path: row.id for path, row in self._register.known.items()},
             archive=self._archive,
+            archive_to_read=self._database.home.archive,
             spool=Spool(self._database.home.path),
             lives=SessionLives(self._database.home),
         )

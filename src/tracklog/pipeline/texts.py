@@ -11,7 +11,7 @@ Rules of this room
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -47,8 +47,11 @@ _INPUT, _RESULT, _CONTEXT = ROLES["input"], ROLES["result"], ROLES["context"]
 _TITLE, _SUMMARY = ROLES["title"], ROLES["summary"]
 
 
-def texts_of(piece: Piece, events: list[Event]) -> list[Text]:
-    """The texts of one piece of a log, in the order of the events that it gave."""
+def texts_of(piece: Piece, events: Sequence[Event]) -> list[Text]:
+    """The texts of one piece of a log, in the order of the events that it gave.
+
+    Of a result it is the fullest text: give the events with their output files filled in (full_results.py).
+    """
     texts: list[Text] = []
     for event in events:
         said_by = _SAID_BY.get(type(event))
@@ -59,10 +62,14 @@ def texts_of(piece: Piece, events: list[Event]) -> list[Text]:
                 at_ms = _moment_or_none(event.at)
                 if len(text) > MOST_LETTERS:
                     text = text[:MOST_LETTERS]
-                if "\x1b" in text:
-                    text = _ESCAPES.sub("", text)
+                text = without_escapes(text)
                 texts.append(Text(event.place.line, piece.offset, len(texts), role, at_ms, name, call, text))
     return texts
+
+
+def without_escapes(text: str) -> str:
+    """The words of coloured output, without what a terminal would obey."""
+    return _ESCAPES.sub("", text) if "\x1b" in text else text
 
 
 def _moment_or_none(text: str | None) -> int | None:
@@ -79,7 +86,7 @@ def _command(event: CommandRun) -> list[Said]:
     return [(_PROMPT, line.rstrip(), None, None)]
 
 
-def _is_prompted(events: list[Event]) -> bool:
+def _is_prompted(events: Sequence[Event]) -> bool:
     """Whether the same record tells of the command as a prompt, too."""
     return any(type(event) is PromptGiven for event in events)
 
@@ -96,7 +103,7 @@ def _input(event: ToolCalled) -> list[Said]:
 
 
 def _result(event: ToolReturned) -> list[Said]:
-    said: list[Said] = [(_RESULT, event.text, None, event.call)]
+    said: list[Said] = [(_RESULT, event.fullest_text, None, event.call)]
     if event.feedback and event.feedback not in event.text:
         said.append((_PROMPT, event.feedback, None, event.call))
     return said

@@ -172,14 +172,21 @@ def call_detail(asked: Asked, reading: ThreadReading, seq: int, n: int) -> CallD
         return None
     wanted = {seq} | {found for place in _places(call) if (found := _seq(reading, place))}
     events = [event for at in sorted(wanted) for event in _told_at(reading, at)]
-    results = [one for one in events if isinstance(one, ToolReturned) and one.call == row.call]
+    returned = [one for one in events if isinstance(one, ToolReturned) and one.call == row.call]
+    results = [_filled(reading, one) for one in returned[:_MOST_RESULTS]]
     hooks = [one for one in events if isinstance(one, HookRan) and one.call == row.call]
-    return CallDetail(call, seq, opened(row.input), opened(row.ran_input), results[:_MOST_RESULTS], hooks)
+    return CallDetail(call, seq, opened(row.input), opened(row.ran_input), results, hooks)
 
 
 def _places(call: Call) -> list[tuple[str, int]]:
     places = [*call.evidence, *(phase.place for phase in call.phases), *(hook.place for hook in call.hooks)]
     return [(place.path, place.line) for place in places]
+
+
+def _filled(reading: ThreadReading, result: ToolReturned) -> ToolReturned:
+    seq = _seq(reading, (result.place.path, result.place.line))
+    filled = result if seq is None else reading.filled(seq, result)
+    return filled if isinstance(filled, ToolReturned) else result
 
 
 def _seq(reading: ThreadReading, place: tuple[str, int]) -> int | None:

@@ -10,12 +10,14 @@ Rules of this room
 """
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from threading import RLock
 
 from msgspec import Raw
 
 from tracklog.model.events import Event
 from tracklog.pipeline.event_rows import Kind, Row, put_rows, quiet_row
+from tracklog.pipeline.full_results import OutputFiles
 from tracklog.pipeline.memories import packed, unpack
 from tracklog.pipeline.reading import reader_for
 from tracklog.pipeline.story import Translator, translator_of
@@ -35,8 +37,9 @@ _NO_ROOM = "too long to be read with so many long lines around it: its raw line 
 class ThreadReading:
     """Reads the lines of a thread into events and rows."""
 
-    def __init__(self, lines: ThreadLines) -> None:
+    def __init__(self, lines: ThreadLines, *, archive: Path | None = None) -> None:
         self.lines = lines
+        self._archive = archive
         self._may_hold_asides = any(file.kind is not FileKind.SUBAGENT for file in lines.files)
         self._generation = lines.generation
         self._memories: dict[int, bytes] = {}  # what its translator knew before a line
@@ -55,7 +58,7 @@ class ThreadReading:
                 at = seq - piece.line + event.place.line
                 if at in made:
                     n_before = len(made[at])
-                    put_rows(made[at], at, event, cwd)
+                    put_rows(made[at], at, self.filled(seq, event), cwd)
                     room.keep(sum(map(_size, made[at][n_before:])) if _is_long(piece, event) else 0)
         for seq, rows in made.items():
             if any(row.kind == "prompt" for row in rows):  # a command that is told as a prompt, too
@@ -78,6 +81,11 @@ class ThreadReading:
                     told.append((at, event))
                     room.keep(_size(_let_go(event)) if _is_long(piece, event) else 0)
         return told
+
+    def filled(self, seq: int, event: Event) -> Event:
+        """An event of a line; a result with the fullest text there is. Not for events that are kept: it may be long."""
+        place = self.lines.place_of(seq)
+        return event if place is None else OutputFiles(place[0], self._archive).filled(event)
 
     def sides(self, branches: Sequence[OutlinedBranch]) -> Sides:
         """Which of its lines stand on branches that were left; what was found before is gone on with."""
@@ -170,7 +178,7 @@ def all_of_row(
     rows: list[Row] = []
     for at, event in reading.told(seq, seq):
         if at == seq:
-            put_rows(rows, seq, event, None, most=None)
+            put_rows(rows, seq, reading.filled(seq, event), None, most=None)
     wanted = [
         row for row in rows if (row.n == n if call is None else row.kind == "result" and row.call == call)
     ]

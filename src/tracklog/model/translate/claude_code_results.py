@@ -67,6 +67,9 @@ _IN_BACKGROUND = re.compile(
 )
 _ASYNC_AGENT = re.compile(r"Async agent launched successfully\.[^\0]{0,300}?agentId: (\w+)")
 _SIDE_FILE = re.compile(r"\A<persisted-output>\n[^\n]{0,200}Full output saved to: ([^\n]+)")
+_PREVIEW = "<persisted-output>\n"
+_PREVIEW_BEGINS = "\nPreview (first 2KB):\n"
+_COMPARED = 200  # letters
 _STOPPED = re.compile(r"Successfully (?:stopped task|killed shell): (\w+)")
 
 
@@ -117,6 +120,8 @@ def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list
     task, is_sure = _background(text, report, is_error=is_error)
     if task is not None and said == "ok":
         why, said = "runs in the background", "backgrounded"
+    is_preview = text.startswith(_PREVIEW)
+    more = _more_than_preview(record, text) if is_preview else ""
     event = ToolReturned(
         **where,
         call=CallId(block.tool_use_id) if block.tool_use_id else None,
@@ -133,6 +138,9 @@ def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list
         decision=_in_words(record.permission_decision),
         feedback=record.user_feedback or _feedback(said, text),
         side_file=report.persisted_output_path or _side_file(text),
+        full_text=more,
+        text_source="log" if more else "preview" if is_preview else "result",
+        is_text_whole=not is_preview,
         n_images=_n_pictures(block),
         is_headless=record.entrypoint == "sdk-cli",
         is_sure=is_sure,
@@ -197,8 +205,36 @@ def _feedback(said: Said, text: str) -> str | None:
 
 
 def _side_file(text: str) -> str | None:
-    found = _SIDE_FILE.match(text) if text.startswith("<persisted-output>") else None
+    found = _SIDE_FILE.match(text) if text.startswith(_PREVIEW) else None
     return found[1].strip() if found else None
+
+
+def _more_than_preview(record: UserLine, text: str) -> str:
+    """What `toolUseResult` holds of an output of which the result is only a preview.
+
+    Of several results in a record it tells of one: the one that it begins like.
+    """
+    said = _words_of(opened(record.tool_use_result)) if record.tool_use_result else ""
+    if len(said) <= len(text):
+        return ""
+    results = [part for part in record.message.content if isinstance(part, ToolResult)]
+    begins = text.partition(_PREVIEW_BEGINS)[2][:_COMPARED].strip()
+    return said if len(results) == 1 or said[: 2 * _COMPARED].lstrip().startswith(begins) else ""
+
+
+def _words_of(report: Any) -> str:
+    """The output in a tool's report: of a shell, a search, a file that was read, a tool of an MCP server."""
+    if isinstance(report, dict):
+        stdout, stderr, file = report.get("stdout"), report.get("stderr"), report.get("file")
+        if isinstance(stdout, str):
+            return f"{stdout}\n{stderr}" if isinstance(stderr, str) and stderr.strip() else stdout
+        if isinstance(file, dict):
+            return _words_of(file.get("content"))
+        return next(filter(None, (_words_of(report.get(key)) for key in ("content", "result", "output"))), "")
+    if isinstance(report, list):
+        parts = (part.get("text") for part in report if isinstance(part, dict))
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return report if isinstance(report, str) else ""
 
 
 def _n_pictures(block: ToolResult) -> int:

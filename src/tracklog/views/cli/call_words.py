@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tracklog.model.events import TextSource
 from tracklog.model.session import Call, Verdict
 from tracklog.model.telling import told
 from tracklog.views.cli.printing import count, short
@@ -63,6 +64,20 @@ def error_text(said: str) -> str:
     if head is None:
         return text
     return f"Exit code {head[1]}\n{text[head.end() :]}" if head[1] else text[head.end() :]
+
+
+def source_words(source: TextSource, name: str | None, *, is_whole: bool) -> str:
+    """Where the text of a result was read, if not in the result itself, and whether more of it is missing."""
+    name = name or ""
+    words = {
+        "result": "",
+        "preview": "only the client's preview: nothing else of it is kept",
+        "log": "from the tool's report in the log: its output file is not here, the rest may be missing",
+        "file": f"from the output file {name}",
+        "archive": f"from the archive's copy of the output file {name}",
+    }[source]
+    is_cut = source in ("file", "archive") and not is_whole
+    return short(f"{words}, only its beginning" if is_cut else words, _LONGEST_REASON)
 
 
 def answers_words(call: Call) -> str:

@@ -14,10 +14,13 @@ from collections.abc import Iterator
 from tracklog.model.ids import CallId
 from tracklog.model.session import Call, Prompt, Question, Request, Turn
 from tracklog.pipeline.request_costs import Costs
+from tracklog.pipeline.texts import without_escapes
+from tracklog.views.cli.call_outputs import CallOutputs
 from tracklog.views.cli.call_words import (
     MARKS,
     answers_words,
     reason_of,
+    source_words,
     stated_words,
     verdict_words,
     what_it_did,
@@ -36,30 +39,42 @@ _LONGEST_ANSWER = 200
 _QUESTIONS_SHOWN = 10
 
 
-def lines_of(
-    chosen: Chosen, costs: Costs, paper: Paper, *, lineage: Lineage, with_thinking: bool
-) -> Iterator[str]:
+def lines_of(drawing: Drawing, *, lineage: Lineage) -> Iterator[str]:
     """The head of the session, the moments that are chosen, and what was left out."""
-    yield from head_lines(chosen, costs.sum, lineage, paper)
-    draw = _Drawing(chosen, costs, paper, with_thinking=with_thinking)
+    chosen, paper = drawing.chosen, drawing.paper
+    yield from head_lines(chosen, drawing.costs.sum, lineage, paper)
     for moment in chosen.moments():
-        yield from draw.moment(moment)
-    yield from foot_lines(chosen, paper, with_thinking=with_thinking)
+        yield from drawing.moment(moment)
+    yield from foot_lines(chosen, paper, with_thinking=drawing.with_thinking)
 
 
-class _Drawing:
-    def __init__(self, chosen: Chosen, costs: Costs, paper: Paper, *, with_thinking: bool) -> None:
-        self._chosen = chosen
-        self._costs = costs
+class Drawing:
+    """Draws the moments of what was chosen, one after the other."""
+
+    def __init__(
+        self,
+        chosen: Chosen,
+        costs: Costs,
+        paper: Paper,
+        outputs: CallOutputs,
+        *,
+        with_thinking: bool,
+        with_output: bool,
+    ) -> None:
+        self.chosen = chosen
+        self.costs = costs
+        self.paper = paper
+        self.with_thinking = with_thinking
+        self._outputs = outputs
+        self._with_output = with_output
         self._cwd = chosen.session.cwd
-        self._paper = paper
-        self._with_thinking = with_thinking
         self._says = False  # whether the last line was words, so that calls keep a distance
         self._questions: dict[CallId, list[Question]] = defaultdict(list)
         for question in chosen.session.questions:
             self._questions[question.call].append(question)
 
     def moment(self, moment: Moment) -> Iterator[str]:
+        """The lines of one moment."""
         match moment:
             case Opened():
                 yield from self._prompt(moment)
@@ -73,7 +88,7 @@ class _Drawing:
     def _prompt(self, opened: Opened) -> Iterator[str]:
         yield ""
         if opened.turn is not None:
-            cost = self._costs.sum_over(self._chosen.requests_of(opened.turn))
+            cost = self.costs.sum_over(self.chosen.requests_of(opened.turn))
             yield self._rule(_turn_words(opened.turn, cost_words(cost)))
         yield from self._words(_prompt_words(opened.prompt), mark="❯", bold=True)
         self._says = True
@@ -82,7 +97,7 @@ class _Drawing:
         if request.is_synthetic:
             yield from self._thin(client_words(request))
             return
-        if self._with_thinking and request.thinking.strip():
+        if self.with_thinking and request.thinking.strip():
             yield ""
             yield from self._words(request.thinking, mark="∴", dim=True)
         if request.text.strip():
@@ -96,10 +111,28 @@ class _Drawing:
         if self._says:
             yield ""
             self._says = False
-        yield _call_line(call, self._paper, cwd=self._cwd)
+        yield _call_line(call, self.paper, cwd=self._cwd)
         for line in (reason_of(call), stated_words(call), *_answers(self._questions.get(call.id, []))):
             if line:
-                yield self._paper.painted(cut(f"      {line}", self._paper.width), dim=True)
+                yield self.paper.painted(cut(f"      {line}", self.paper.width), dim=True)
+        yield from self._output(call)
+
+    def _output(self, call: Call) -> Iterator[str]:
+        """What came back, where it is wanted; of output that was too long for the log at least where it is."""
+        result = call.result
+        if result is None or not (self._with_output or result.side_file or result.text_source != "result"):
+            return
+        full = self._outputs.of(call)
+        if full is None:
+            return
+        source = source_words(full.source, result.side_file, is_whole=full.is_whole)
+        if source:
+            words = f"output: {count(len(full.text), 'letter')} {source}"
+            yield self.paper.painted(cut(f"      {words}", self.paper.width), dim=True)
+        if self._with_output:
+            text = without_escapes(full.text)
+            for line in wrapped(text, self.paper.room(6)) if text.strip() else ():
+                yield f"      {self.paper.painted(line, dim=True)}".rstrip()
 
     def _thin(self, words: str) -> Iterator[str]:
         if not words:
@@ -108,18 +141,18 @@ class _Drawing:
             yield ""
             self._says = False
         fg = "yellow" if words.startswith("!") else None
-        yield self._paper.painted(cut(f"  {words}", self._paper.width), fg=fg, dim=fg is None)
+        yield self.paper.painted(cut(f"  {words}", self.paper.width), fg=fg, dim=fg is None)
 
     def _words(self, text: str, *, mark: str, **style: object) -> Iterator[str]:
         lead = mark
-        for line in wrapped(text, self._paper.room(2)):
-            yield f"{lead} {self._paper.painted(line, **style)}".rstrip()
+        for line in wrapped(text, self.paper.room(2)):
+            yield f"{lead} {self.paper.painted(line, **style)}".rstrip()
             lead = " "
 
     def _rule(self, words: str) -> str:
-        width = self._paper.width
+        width = self.paper.width
         rule = f"── {words} ──"
-        return self._paper.painted(rule if width is None else cut(rule.ljust(width, "─"), width), dim=True)
+        return self.paper.painted(rule if width is None else cut(rule.ljust(width, "─"), width), dim=True)
 
 
 def _prompt_words(prompt: Prompt) -> str:

@@ -13,7 +13,7 @@ from tracklog.pipeline.snippets import Snippet
 from tracklog.store.found_logs import Titled, titles_of
 from tracklog.views.cli.drawing import line, painted, paragraphs
 from tracklog.views.cli.printing import count, excerpt, safe, short, short_id, tilde
-from tracklog.views.cli.search_rows import at_of
+from tracklog.views.cli.search_rows import SOURCE_WORDS, at_of
 from tracklog.views.cli.times import when
 
 _MARKED = "bold yellow"
@@ -56,7 +56,7 @@ def _cells(shown: Shown, *, now: datetime) -> list[Text]:
     return [
         painted(f"  {when(at_of(hit), now=now)}", "dim"),
         painted(hit.role, "green"),
-        painted(f"L{hit.line}", "dim"),
+        painted(" ".join(filter(None, [f"L{hit.line}", SOURCE_WORDS.get(shown.source, "")])), "dim"),
         marked(shown.snippet),
     ]
 

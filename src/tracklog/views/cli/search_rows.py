@@ -10,16 +10,19 @@ from tracklog.model.moments import NO_TIME, moment_text
 from tracklog.pipeline.searching import Shown
 from tracklog.store.search import Hit
 
+SOURCE_WORDS = {"log": "tool's report", "file": "output file", "archive": "archived output"}
+
 
 def hit_row(shown: Shown) -> dict[str, Any]:
     """The fields of a hit; `marks` are the parts of the snippet that were looked for, as positions in it."""
-    hit, snippet = shown
+    hit, snippet, source = shown
     return {
         "session": hit.session,
         "agent": hit.agent,
         "path": hit.path,
         "line": hit.line,
         "kind": hit.role,
+        "source": source if hit.role == "result" else None,
         "at": at_of(hit),
         "snippet": snippet.text,
         "url": url_of(hit),

@@ -7,12 +7,15 @@ from pathlib import Path
 import click
 
 from tracklog.pipeline.request_costs import Costs
+from tracklog.store.home import Home
+from tracklog.views.cli.call_outputs import CallOutputs
 from tracklog.views.cli.conversation import Chosen
-from tracklog.views.cli.conversation_lines import lines_of
+from tracklog.views.cli.conversation_lines import Drawing, lines_of
 from tracklog.views.cli.costs import costs_of
 from tracklog.views.cli.filters import Filters
 from tracklog.views.cli.lineage import lineage_of
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.paper import Paper
 from tracklog.views.cli.printing import answer, answer_json
 from tracklog.views.cli.session_rows import Row, session_row, turn_row
@@ -23,12 +26,14 @@ from tracklog.views.cli.story_rows import story_rows
 @click.command
 @click.argument("session")
 @click.option("--thinking", is_flag=True, help="Show what the model thought, too.")
+@click.option("--output", "with_output", is_flag=True, help="Show what the calls brought back, too.")
 @click.option("--branch", metavar="ID", help="A branch that was left, as `graph` lists it; or `all`.")
 @click.option("--thread", metavar="ID", help="A subagent, as `agents` lists it.")
 @reading_options
 def show(
     session: str,
     thinking: bool,
+    with_output: bool,
     branch: str | None,
     thread: str | None,
     agent: str | None,
@@ -41,7 +46,8 @@ def show(
 
     SESSION is an id, the start of one, a file, or @last. Shows prompts, answers, and one line for each tool call: how
     it ended, what it did, how long it took; what each turn cost; answers to questions, the todo list at the end of each
-    turn that changed it, results without a call. What the client put between the lines is counted, not shown. Without
+    turn that changed it, results without a call. With --output also what the calls brought back, in the fullest text
+    there is: the output file, else the tool's report in the log, else the client's preview. What the client put between the lines is counted, not shown. Without
     --branch it is the branch on which the session goes on.
 
     \b
@@ -54,12 +60,19 @@ def show(
     chosen = Chosen(story, thread=thread, branch=branch)
     costs = costs_of(stories, story, home)
     lineage = lineage_of(story, stories, home)
+    files = [file for one in stories.files_of(story)[:1] for file in one.files]
+    outputs = CallOutputs(files, Home(tracklog_home(home)).archive)
     if as_json:
         turns = _turn_rows(chosen, costs, with_thinking=thinking)
         row = session_row(story, costs.sum, only_here=stories.is_only_here(story))
-        answer_json({"session": row, "turns": turns, **story_rows(story), **lineage.rows()})
+        document = {"session": row, "turns": turns, **story_rows(story), **lineage.rows()}
+        if with_output:
+            document["outputs"] = outputs.rows(call for call in chosen.thread.calls if chosen.has(call))
+        answer_json(document)
         return
-    for line in lines_of(chosen, costs, Paper.of_stdout(), lineage=lineage, with_thinking=thinking):
+    paper = Paper.of_stdout()
+    drawing = Drawing(chosen, costs, paper, outputs, with_thinking=thinking, with_output=with_output)
+    for line in lines_of(drawing, lineage=lineage):
         answer(line)
 
 

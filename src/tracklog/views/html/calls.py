@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from tracklog.model.call_values import own_side_file
 from tracklog.model.events import HookRan, Place, ToolReturned
 from tracklog.pipeline.thread_lines import ThreadLines
 from tracklog.pipeline.thread_page import CallDetail
 from tracklog.records.base import opened
-from tracklog.views.cli.call_words import stated_words, verdict_words
+from tracklog.views.cli.call_words import source_words, stated_words, verdict_words
 from tracklog.views.html.call_changes import NOT_MADE
 from tracklog.views.html.call_diffs import diffs_of_call
 from tracklog.views.html.code import code
@@ -57,6 +58,7 @@ class Came(NamedTuple):
     pictures: Pictures
     at: str | None
     is_prose: bool
+    source: str = ""  # where its text was read, if not in the result itself
 
 
 class Proof(NamedTuple):
@@ -174,7 +176,8 @@ def _as_json(value: Any) -> str:
 
 def _came(result: ToolReturned, detail: CallDetail, lines: ThreadLines) -> Came:
     tool = detail.call.name
-    part, n_hidden = last_lines(result.text, _LINES) if tool in _SHELLS else (result.text, 0)
+    text = result.fullest_text
+    part, n_hidden = last_lines(text, _LINES) if tool in _SHELLS else (text, 0)
     seq = lines.seq_of(result.place.path, result.place.line)
     words = [result.said, "a note of a later resume" if result.why == "resumed" else ""]
     return Came(
@@ -184,7 +187,10 @@ def _came(result: ToolReturned, detail: CallDetail, lines: ThreadLines) -> Came:
         call=result.call or "",
         seq=seq,
         n_hidden=n_hidden,
-        length=len(result.text),
+        length=len(text),
+        source=source_words(
+            result.text_source, own_side_file(result.side_file), is_whole=result.is_text_whole
+        ),
         pictures=pictures_of(lines.raw(seq), result.n_images) if seq else Pictures(),
         at=result.at,
     )

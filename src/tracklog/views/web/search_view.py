@@ -23,7 +23,7 @@ from tracklog.store.query import Query
 from tracklog.store.query_parts import Part, parts_of, with_filters, without
 from tracklog.store.search import COUNTED, Hit
 from tracklog.store.search_facets import Span, Value
-from tracklog.views.cli.search_rows import at_of
+from tracklog.views.cli.search_rows import SOURCE_WORDS, at_of
 from tracklog.views.html.numbers import when
 from tracklog.views.html.plain import shown as legible
 from tracklog.views.web.frame import session_address
@@ -77,6 +77,7 @@ class HitView(NamedTuple):
     line: int
     file: str | None  # unless it is the main log
     pieces: list[tuple[str, bool]]  # of the snippet, and whether each is marked
+    source: str = ""  # of a tool's result, where its text was read
 
 
 class GroupView(NamedTuple):
@@ -121,7 +122,7 @@ def _group(asked: Asked, group: Group, found: Results, *, title: str, words: str
 
 
 def _hit(shown: Shown, group: Group, *, words: str, now: datetime) -> HitView:
-    hit, snippet = shown
+    hit, snippet, source = shown
     is_main = group.seen is not None and group.seen.path == hit.path
     file = None if is_main else PurePath(hit.path).name
     return HitView(
@@ -131,6 +132,7 @@ def _hit(shown: Shown, group: Group, *, words: str, now: datetime) -> HitView:
         hit.line,
         None if file is None else legible(file),
         list(_pieces(snippet)),
+        SOURCE_WORDS.get(source, ""),
     )
 
 

@@ -197,6 +197,7 @@ def find(request: Request) -> Response:
     try:
         with opened(request) as one:
             words = request.query_params.get("q", "")[:1000]
-            return JSONResponse(found(one.reading.lines, words, start=number_in(request, "from") or 1))
+            start, archive = number_in(request, "from") or 1, one.head.archive
+            return JSONResponse(found(one.reading.lines, words, start=start, archive=archive))
     except NotFound:
         return gone()
