@@ -78,6 +78,13 @@ class Broken(Record, kw_only=True):
         return "broken"
 
 
+class WithOddFields(Record, kw_only=True):
+    """A record on its way into a piece: read without some optional fields, whose values do not fit."""
+
+    record: Record
+    odd: list[tuple[str, Any]]  # the path of each, and its value
+
+
 UNKNOWN_TAG = "\0unknown"
 
 
@@ -100,6 +107,9 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     recovered: bool = False  # taken out of a torn line, or read in spite of damage
     repaired: str = ""  # which damage
     tolerantly: bool = False  # read by the tolerant way: it may hold unknown parts
+    odd: tuple[
+        tuple[str, Any], ...
+    ] = ()  # optional fields that were left out: path and value, which did not fit
 
     @property
     def reading(self) -> str:

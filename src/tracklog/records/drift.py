@@ -4,7 +4,8 @@ Rules of this room
   1. Nothing here changes a reading; it only looks at the same bytes again.
   2. A stray is a path and a value: `message.usage.mood`; a part of unknown kind, or of a known kind in an
      unexpected shape, shows as `content[](hologram)`.
-  3. Of a key that stands twice in one object the last one is read, as in the clients; it shows as `key (twice)`.
+  3. A field whose value does not fit, and that was left out for that, shows as `message.usage.input_tokens (odd)`.
+  4. Of a key that stands twice in one object the last one is read, as in the clients; it shows as `key (twice)`.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Drift:
         found = self.strays_of(piece.record, value)
         if piece.tolerantly:
             found += parts_set_aside(piece.record)
+            found += [(f"{path} (odd)", odd) for path, odd in piece.odd]
         if _has_more_keys_than(piece.raw, _count_keys(value)):
             found += [(f"{key} (twice)", None) for key in keys_that_stand_twice(piece.raw)]
         return found

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from tracklog.records import torn
-from tracklog.records.base import Blank, Broken, Piece, Record, Unknown
+from tracklog.records.base import Blank, Broken, Piece, Record, Unknown, WithOddFields
 from tracklog.records.drift import Drift
 from tracklog.records.json_text import BOM, WHITE, loads, outline
-from tracklog.records.shapes import shape_of
+from tracklog.records.shapes import Stray, converted, shape_of
 from tracklog.sources.lines import KEPT_BYTES, Line
 
 Value = dict[str, Any]
@@ -95,7 +95,7 @@ class Reader:
         elif not (line.nuls and type(record) is Blank):
             offset, recovered = line.offset + line.nuls, bool(line.nuls or repaired)
             where = (line.number, offset, len(line.raw), line.raw)
-            yield Piece(*where, record, recovered=recovered, repaired=repaired, tolerantly=True)
+            yield _piece(where, record, recovered=recovered, repaired=repaired)
 
     def _read_tolerantly(self, raw: bytes) -> tuple[Record, str]:
         body = raw.removeprefix(BOM).strip(WHITE)
@@ -124,8 +124,7 @@ class Reader:
             if not good and type(record) is not Broken:
                 record = Broken(why="JSON that is no record of its own")
             where = (line.number, start + first, last - first, raw)
-            recovered = type(record) is not Broken
-            yield Piece(*where, record, recovered=recovered, repaired=repaired, tolerantly=True)
+            yield _piece(where, record, recovered=type(record) is not Broken, repaired=repaired)
 
     def _kept_by_reference(self, line: Line) -> Piece:
         known: Value = dict(outline(line.raw).known)
@@ -143,6 +142,12 @@ class Reader:
         return unknown(known, name, "too deep or too much to decode", body=None)
 
 
+def _piece(where: tuple[int, int, int, bytes], record: Record, *, recovered: bool, repaired: str) -> Piece:
+    odd = tuple(record.odd) if isinstance(record, WithOddFields) else ()
+    read = record.record if isinstance(record, WithOddFields) else record
+    return Piece(*where, read, recovered=recovered, repaired=repaired, tolerantly=True, odd=odd)
+
+
 def unknown(value: Value, name: str, why: str, *, body: Any) -> Unknown:
     """The answer for an object that no struct fits, with what its outermost keys tell."""
     ident, written = value.get("uuid") or value.get("id"), value.get("timestamp")
@@ -156,12 +161,17 @@ def unknown(value: Value, name: str, why: str, *, body: Any) -> Unknown:
 
 
 def fit(value: Value, struct: Any, name: str) -> Record:
-    """The record that `value` is as `struct`; parts that do not fit become unknown parts, or all of it."""
+    """The record that `value` is as `struct`; parts that do not fit become unknown parts, or all of it.
+
+    Where an optional field does not fit, it is the record without that field (WithOddFields).
+    """
+    odd: list[Stray] = []
+    shape = shape_of(struct)
     try:
-        record: Record = msgspec.convert(shape_of(struct).mend(value), struct)
+        record: Record = converted(shape.mend(value, odd), struct, shape=shape, odd=odd)
     except msgspec.ValidationError as error:
         return unknown(value, name, str(error), body=value)
-    return record
+    return WithOddFields(record=record, odd=odd) if odd else record
 
 
 def single(agent: str, struct: Any, *, name: str, prepare: Callable[[Value], Value] = dict) -> Reader:

@@ -1,8 +1,8 @@
 """The shapes of our records, taken from the structs themselves: what is named, and what strays from it.
 
 A shape answers two questions about parsed JSON. `strays` finds keys that no struct names: that is how drift
-is seen. `mend` prepares the JSON for `msgspec.convert` so that one bad part does not spoil the record: it
-becomes an `UnknownPart`.
+is seen. `mend` prepares the JSON for `converted` so that one bad part does not spoil the record: it
+becomes an `UnknownPart`. `converted` takes out optional fields whose values do not fit, and names them.
 
 Rules of this room
   1. Structs are the only table of names; nothing is listed twice.
@@ -14,6 +14,7 @@ Rules of this room
 from __future__ import annotations
 
 import functools
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -23,6 +24,8 @@ from msgspec import inspect as mi
 
 from tracklog.records.base import UNKNOWN_TAG, UnknownPart
 
+_MOST_ODD = 32  # fields of one record, or of one part of it
+_PLACE = re.compile(r"`\$([^`]*)`")  # in what msgspec says
 Stray = tuple[str, Any]  # a path such as `message.usage.mood`, and the value that stands there
 
 
@@ -37,14 +40,14 @@ class Shape:
     def strays(self, value: Any) -> list[Stray]:  # noqa: ARG002 (the other shapes look at it)
         return []
 
-    def mend(self, value: Any) -> Any:
+    def mend(self, value: Any, odd: list[Stray]) -> Any:  # noqa: ARG002
         return value
 
 
 class BytesShape(Shape):
     """Kept as bytes."""
 
-    def mend(self, value: Any) -> Any:
+    def mend(self, value: Any, odd: list[Stray]) -> Any:  # noqa: ARG002
         return msgspec.Raw(msgspec.json.encode(value))
 
 
@@ -55,6 +58,7 @@ class ObjectShape(Shape):
         self.struct = struct
         self.tag_field = tag_field
         self.fields: dict[str, Shape | None] = {}
+        self.required = {field.encode_name for field in msgspec.structs.fields(struct) if field.required}
 
     def strays(self, value: Any) -> list[Stray]:
         found: list[Stray] = []
@@ -72,13 +76,21 @@ class ObjectShape(Shape):
                     found += [(joined(key, path), stray) for path, stray in deeper]
         return found
 
-    def mend(self, value: Any) -> Any:
+    def mend(self, value: Any, odd: list[Stray]) -> Any:
         if not isinstance(value, dict):
             return value
         return {
-            key: shape.mend(item) if (shape := self.fields.get(key)) is not None else item
+            key: _mended(shape, item, odd, key) if (shape := self.fields.get(key)) is not None else item
             for key, item in value.items()
         }
+
+    def may_lack(self, key: str) -> bool:
+        """Whether a record is whole without this field, and no part that has a kind would be lost with it."""
+        shape = self.fields.get(key)
+        is_list_of_parts = isinstance(shape, ChoiceShape | ListShape) and shape.holds_parts
+        return (
+            key in self.fields and key not in self.required and key != self.tag_field and not is_list_of_parts
+        )
 
 
 class ListShape(Shape):
@@ -93,12 +105,17 @@ class ListShape(Shape):
         strays = self.item.strays
         return [(joined("[]", path), stray) for item in value for path, stray in strays(item)]
 
-    def mend(self, value: Any) -> Any:
+    @property
+    def holds_parts(self) -> bool:
+        """Whether its items have kinds, and one of an unknown kind is a part like any other."""
+        return isinstance(self.item, ChoiceShape) and self.item.forgives
+
+    def mend(self, value: Any, odd: list[Stray]) -> Any:
         if not isinstance(value, list):
             return value
         if isinstance(self.item, ChoiceShape) and self.item.forgives:
-            return [self.item.mend_or_set_aside(item) for item in value]
-        return [self.item.mend(item) for item in value]
+            return [self.item.mend_or_set_aside(item, odd) for item in value]
+        return [_mended(self.item, item, odd, "[]") for item in value]
 
 
 class MapShape(Shape):
@@ -114,10 +131,10 @@ class MapShape(Shape):
             (joined("*", path), stray) for item in value.values() for path, stray in self.item.strays(item)
         ]
 
-    def mend(self, value: Any) -> Any:
+    def mend(self, value: Any, odd: list[Stray]) -> Any:
         if not isinstance(value, dict):
             return value
-        return {key: self.item.mend(item) for key, item in value.items()}
+        return {key: _mended(self.item, item, odd, "*") for key, item in value.items()}
 
 
 class ChoiceShape(Shape):
@@ -135,7 +152,7 @@ class ChoiceShape(Shape):
     def strays(self, value: Any) -> list[Stray]:
         if type(value) is list:
             return self.list.strays(value) if self.list is not None else []
-        chosen = self._chosen(value)
+        chosen = self.chosen(value)
         if chosen is None:
             return []
         found = chosen.strays(value)
@@ -144,22 +161,30 @@ class ChoiceShape(Shape):
             return [(joined(f"({tag})", path), stray) for path, stray in found]
         return found
 
-    def mend(self, value: Any) -> Any:
-        if isinstance(value, list) and self.list is not None:
-            return self.list.mend(value)
-        chosen = self._chosen(value)
-        return value if chosen is None else chosen.mend(value)
+    @property
+    def holds_parts(self) -> bool:
+        """Whether it may be a list of parts that have kinds."""
+        return self.list is not None and self.list.holds_parts
 
-    def mend_or_set_aside(self, value: Any) -> Any:
-        """The mended value if it fits, else an unknown part that holds it."""
-        mended = self.mend(value)
+    def mend(self, value: Any, odd: list[Stray]) -> Any:
+        if isinstance(value, list) and self.list is not None:
+            return self.list.mend(value, odd)
+        chosen = self.chosen(value)
+        return value if chosen is None else chosen.mend(value, odd)
+
+    def mend_or_set_aside(self, value: Any, odd: list[Stray]) -> Any:
+        """The mended value if it fits, but for optional fields of it; else an unknown part that holds it."""
+        found: list[Stray] = []
+        mended = self.mend(value, found)
         try:
-            msgspec.convert(mended, self.type)
+            converted(mended, self.type, shape=self, odd=found)
         except msgspec.ValidationError as error:
             return {"type": UNKNOWN_TAG, "name": self._name(value), "why": str(error), "body": value}
+        odd += [(joined("[]", joined(f"({self._name(value)})", path)), item) for path, item in found]
         return mended
 
-    def _chosen(self, value: Any) -> Shape | None:
+    def chosen(self, value: Any) -> Shape | None:
+        """The shape that a value has by its own tag."""
         if type(value) is not dict:
             return None
         if self.tag_field is None:
@@ -170,6 +195,57 @@ class ChoiceShape(Shape):
     def _name(self, value: Any) -> str:
         tag = value.get(self.tag_field) if isinstance(value, dict) else None
         return tag if isinstance(tag, str) else type(value).__name__
+
+
+def _mended(shape: Shape, value: Any, odd: list[Stray], key: str) -> Any:
+    found: list[Stray] = []
+    mended = shape.mend(value, found)
+    odd += [(joined(key, path), item) for path, item in found]
+    return mended
+
+
+def converted(mended: Any, type_: Any, *, shape: Shape, odd: list[Stray]) -> Any:
+    """A mended value as its type. An optional field whose value does not fit is taken out of it, and added to `odd`.
+
+    Raises ValidationError where something does not fit that a record must have, or too much of it.
+    """
+    for _ in range(_MOST_ODD):
+        try:
+            return msgspec.convert(mended, type_)
+        except msgspec.ValidationError as error:
+            taken = _take_out(mended, shape, _keys_to(error))
+            if taken is None:
+                raise
+            odd.append(taken)
+    return msgspec.convert(mended, type_)
+
+
+def _keys_to(error: msgspec.ValidationError) -> list[str]:
+    """The keys that lead to a value that does not fit, as far as lists and maps allow."""
+    found = _PLACE.search(str(error))
+    return found[1].split(".")[1:] if found else []
+
+
+def _take_out(value: Any, shape: Shape | None, keys: list[str]) -> Stray | None:
+    """Takes out the innermost optional field on the way to a value, and returns it with its path."""
+    innermost: tuple[dict[str, Any], str, str] | None = None
+    path: list[str] = []
+    for step in keys:
+        key = step.partition("[")[0]
+        if isinstance(shape, ChoiceShape):
+            shape = shape.chosen(value)
+        if not isinstance(shape, ObjectShape) or not isinstance(value, dict) or key not in value:
+            break
+        path.append(key)
+        if shape.may_lack(key):
+            innermost = (value, key, ".".join(path))
+        if key != step:
+            break
+        value, shape = value[key], shape.fields.get(key)
+    if innermost is None:
+        return None
+    parent, key, place = innermost
+    return place, parent.pop(key)
 
 
 def _python_type(types: mi.UnionType) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Raw, field
 
-from tracklog.records.base import Record, Unknown, utc
+from tracklog.records.base import Record, Unknown, WithOddFields, utc
 from tracklog.records.claude_code.hooks import HookInput
 from tracklog.records.drift import Drift
 from tracklog.records.json_text import loads
@@ -123,6 +123,7 @@ def _read_tolerantly(raw: Raw, via: str | None) -> Payload:
     if not isinstance(value, dict):
         return Unknown(name=name, why="a payload that is no JSON object", body=value)
     read = fit(value, TurnNotice if via == NOTIFY else HookInput, name)
+    read = read.record if isinstance(read, WithOddFields) else read
     assert isinstance(read, (HookInput, TurnNotice, Unknown))
     return read
 
@@ -150,6 +151,9 @@ class SpoolDrift(Drift):
         if isinstance(told, (HookInput, TurnNotice)):
             strays = shape_of(type(told)).strays(value["payload"])
             found += [(joined("payload", path), stray) for path, stray in strays]
+            again = fit(value["payload"], type(told), "payload")
+            odd = again.odd if isinstance(again, WithOddFields) else []
+            found += [(joined("payload", f"{path} (odd)"), stray) for path, stray in odd]
         return found
 
 

@@ -52,6 +52,7 @@ from tracklog.model.translate.claude_code_system import (
     system_said,
 )
 from tracklog.model.translate.claude_code_user import user_said
+from tracklog.model.translate.odd_fields import with_odd_fields
 from tracklog.records.base import Blank, Broken, Piece, Record, Unknown
 from tracklog.records.claude_code import context_hooks, context_state, metadata, progress, side_files, system
 from tracklog.records.claude_code.attachments import AttachmentLine, QueuedCommand
@@ -73,6 +74,10 @@ class Translator:
 
     def translate(self, piece: Piece) -> list[Event]:
         """What a piece tells, in order; never raises, whatever the log holds."""
+        events = self._translate(piece)
+        return with_odd_fields(events, piece, self._path) if piece.odd else events
+
+    def _translate(self, piece: Piece) -> list[Event]:
         record, at = piece.record, piece.at
         place = Place(self._path, piece.line)
         if isinstance(record, Envelope):

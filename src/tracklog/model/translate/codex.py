@@ -19,6 +19,7 @@ from tracklog.model.translate import codex_sessions as sessions
 from tracklog.model.translate.codex_items import ITEMS, SILENT_ITEMS
 from tracklog.model.translate.codex_memory import Memory, Where
 from tracklog.model.translate.codex_messages import mail
+from tracklog.model.translate.odd_fields import with_odd_fields
 from tracklog.records.base import Blank, Broken, Piece, Unknown, UnknownPart
 from tracklog.records.codex import envelope, events, legacy, tool_events, turn_items
 from tracklog.records.codex.items import Item
@@ -34,6 +35,10 @@ class Translator:
 
     def translate(self, piece: Piece) -> list[Event]:
         """What a piece tells, in order; never raises, whatever the log holds."""
+        events = self._translate(piece)
+        return with_odd_fields(events, piece, self._memory.path) if piece.odd else events
+
+    def _translate(self, piece: Piece) -> list[Event]:
         record, memory = piece.record, self._memory
         memory.arrive(piece)
         if isinstance(record, envelope.EventLine) and type(record.payload) not in EVENTS:

@@ -32,7 +32,7 @@ def read_tool_result(raw: msgspec.Raw, tool: str | None = None) -> Reading:
     if struct is None:
         why = "no shape of this tool fits" if tool in SHAPES else "unknown tool"
         return UnknownPart(name=tool or "", why=why, body=value)
-    reading: msgspec.Struct = msgspec.convert(shape_of(struct).mend(value), struct)
+    reading: msgspec.Struct = msgspec.convert(shape_of(struct).mend(value, []), struct)
     return reading
 
 
@@ -57,7 +57,7 @@ def _best_shape(value: dict[str, Any], tool: str | None) -> tuple[type[msgspec.S
         strays = shape.strays(value)
         if best[0] is not None and len(strays) >= len(best[1]):
             continue
-        if _fits(shape.mend(value), struct):
+        if _fits(shape.mend(value, []), struct):
             best = (struct, strays)
             if not strays:
                 break

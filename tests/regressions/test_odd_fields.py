@@ -1,0 +1,133 @@
+"""One odd number hid a whole answer.
+
+A gateway wrote `"input_tokens": true` into the usage of one answer (another one `"7"`). The record did not fit its
+struct, became unknown as a whole, and its text and its calls were gone from `show`, `calls` and `final`. The same held
+for every other optional field of a record, of a content block, and of Codex's items.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.views.cli.command import ONE, tracklog, write
+from tracklog.records import claude_code, codex
+from tracklog.records.base import Piece
+from tracklog.records.drift import extra_of
+from tracklog.records.reading import Reader
+from tracklog.sources.lines import Line
+
+ODD = [True, "7", 1.5, [], {}]
+
+
+def read(reader: Reader, value: dict[str, Any]) -> Piece:
+    raw = json.dumps(value).encode()
+    (piece,) = reader.read([Line(1, 0, len(raw), raw)])
+    return piece
+
+
+def answer(**fields: Any) -> dict[str, Any]:
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "true"}}
+    message: dict[str, Any] = {
+        "id": "msg_1",
+        "model": "m",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Done."}, call],
+    }
+    message["usage"] = {"input_tokens": 3, "output_tokens": 4}
+    return {
+        "type": "assistant",
+        "uuid": "a1",
+        "parentUuid": "u1",
+        "sessionId": ONE,
+        "timestamp": "2026-11-15T10:00:01.000Z",
+        "isSidechain": False,
+        "message": message,
+    } | fields
+
+
+def with_usage(usage: Any) -> dict[str, Any]:
+    line = answer()
+    line["message"]["usage"] = usage
+    return line
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_answer_with_an_odd_figure_keeps_its_text_its_calls_and_its_other_figures(odd: Any) -> None:
+    piece = read(claude_code.READER, with_usage({"input_tokens": odd, "output_tokens": 4}))
+    assert piece.reading == "read"
+    assert [path for path, _ in piece.odd] == ["message.usage.input_tokens"]
+    assert list(extra_of(piece)) == ["message.usage.input_tokens (odd)"]
+    message = piece.record.message  # type: ignore[attr-defined]
+    assert (message.usage.input_tokens, message.usage.output_tokens) == (None, 4)
+    assert [type(block).__name__ for block in message.content] == ["Text", "ToolUse"]
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        (answer(durationMs="long"), "durationMs"),
+        (answer(requestId=5), "requestId"),
+        (answer(cwd=["/srv"]), "cwd"),
+        (with_usage("none"), "message.usage"),
+        (
+            with_usage({"cache_creation": {"ephemeral_5m_input_tokens": "x"}}),
+            "message.usage.cache_creation.ephemeral_5m_input_tokens",
+        ),
+    ],
+)
+def test_any_optional_field_that_does_not_fit_is_left_out_alone(line: dict[str, Any], path: str) -> None:
+    piece = read(claude_code.READER, line)
+    assert (piece.reading, [at for at, _ in piece.odd]) == ("read", [path])
+
+
+def test_an_odd_field_of_a_block_does_not_hide_the_call_that_it_is() -> None:
+    line = answer()
+    line["message"]["content"][1]["id"] = 5
+    piece = read(claude_code.READER, line)
+    assert [type(block).__name__ for block in piece.record.message.content] == ["Text", "ToolUse"]  # type: ignore[attr-defined]
+    assert [path for path, _ in piece.odd] == ["message.content[](tool_use).id"]
+
+
+def test_an_odd_field_of_a_result_does_not_hide_it() -> None:
+    back = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "42", "is_error": "no"}
+    piece = read(claude_code.READER, {**answer(type="user"), "message": {"role": "user", "content": [back]}})
+    assert piece.record.message.content[0].text == "42"  # type: ignore[attr-defined]
+    assert [path for path, _ in piece.odd] == ["message.content[](tool_result).is_error"]
+
+
+def test_an_odd_field_of_codex_does_not_hide_its_item() -> None:
+    item = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}", "id": 5}
+    piece = read(
+        codex.READER, {"timestamp": "2026-11-15T10:00:01.000Z", "type": "response_item", "payload": item}
+    )
+    assert (piece.reading, [path for path, _ in piece.odd]) == ("read", ["payload.id"])
+
+
+def test_what_a_record_must_have_is_not_left_out() -> None:
+    assert read(claude_code.READER, answer(message="hello")).reading == "unknown"
+
+
+def test_the_commands_show_the_answer_and_name_the_field(tmp_path: Path) -> None:
+    prompt = {
+        **answer(type="user", uuid="u1", parentUuid=None),
+        "message": {"role": "user", "content": "Go."},
+    }
+    lines = [prompt, with_usage({"input_tokens": True, "output_tokens": "7"})]
+    root = tmp_path / "claude"
+    write(
+        root / f"projects/-srv-app/{ONE}.jsonl", b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    )
+    assert tracklog("final", ONE, "--root", root, home=tmp_path).out == "Done.\n"
+    shown = tracklog("show", ONE, "--root", root, "--json", home=tmp_path).json
+    assert shown["turns"][0]["requests"][0]["text"] == "Done."
+    assert [problem["what"] for problem in shown["problems"]] == [
+        "assistant: message.usage.input_tokens was left out, its value does not fit: true",
+        'assistant: message.usage.output_tokens was left out, its value does not fit: "7"',
+    ]
+    calls = tracklog("calls", ONE, "--root", root, "--json", home=tmp_path).json["calls"]
+    assert [call["id"] for call in calls] == ["toolu_1"]
+    assert "message.usage.input_tokens (odd)" in tracklog("doctor", "--root", root, home=tmp_path).out
