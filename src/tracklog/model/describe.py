@@ -20,6 +20,7 @@ from tracklog.model.events import (
     SessionTitled,
     StrangeSeen,
     TextInjected,
+    TurnEnded,
     TurnInterrupted,
 )
 from tracklog.model.fold import FileFold
@@ -147,6 +148,9 @@ def _notes(folds: list[FileFold]) -> Iterator[Note]:
         yield Note(what="printed", value=printed.text, at=printed.at, place=printed.place)
     for queue in _all(folds, QueueChanged):
         yield Note(what="queue", value=queue.operation, detail=queue.text, at=queue.at, place=queue.place)
+    for ended in _all(folds, TurnEnded):
+        if ended.is_result and ended.text:
+            yield Note(what="result", value=ended.text, at=ended.at, place=ended.place)
     for link in _all(folds, LinkMade):
         yield Note(what=link.what, value=link.target, at=link.at, place=link.place)
     for mode in _all(folds, ModeChanged):

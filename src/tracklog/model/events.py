@@ -77,6 +77,7 @@ class ModelReplied(Event, kw_only=True):
     request: RequestId | None
     model: str | None = None
     text: str = ""
+    last_text: str = ""  # the last block of text, where the part holds more than one
     thinking: str = ""
     has_hidden_thought: bool = False  # thinking of which only a signature or cipher is kept
     stop_reason: str | None = None
@@ -165,7 +166,8 @@ class TurnEnded(Event, kw_only=True):
 
     took_ms: float | None = None
     error: str | None = None
-    text: str | None = None
+    text: str | None = None  # the answer, as the client states it
+    is_result: bool = False  # said by the `result` object of a headless run
 
 
 class HookRan(Event, kw_only=True):

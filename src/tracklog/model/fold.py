@@ -141,6 +141,7 @@ def _forget_input(event: ToolCalled) -> None:
 def _forget_words(event: ModelReplied) -> None:
     event.thinking = ""
     event.text = event.text[:_KEPT_TEXT]
+    event.last_text = event.last_text[:_KEPT_TEXT]
 
 
 def _forget_output(event: ToolReturned) -> None:

@@ -160,11 +160,12 @@ class Request(Value):
     model: str | None
     at: str | None
     ended_at: str | None
-    text: str
+    text: str  # all blocks of text
     thinking: str
     stop_reason: str | None
     calls: list[CallId]
     places: list[Place]
+    final_text: str = ""  # its last block of text: what the client gives as the answer
     node: NodeId | None = None  # of its last line
     error: str | None = None
     is_synthetic: bool = False
@@ -198,6 +199,7 @@ class Turn(Value):
     text: str  # the last words of the model
     took_ms: float | None = None  # from the prompt to the last line, by the log's times
     stated_ms: float | None = None  # as the client says
+    stated_text: str | None = None  # the answer, as the client states it at the end
     is_closed: bool = False  # the client said that it was over
     is_interrupted: bool = False
     on_active_branch: bool = True

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
+import msgspec
+
 from tracklog.model.events import (
     CallProgressed,
     CallReported,
@@ -227,7 +229,9 @@ class ThreadFold:
 
     def _ended(self, event: TurnEnded, turn: TurnFacts | None) -> None:
         if turn is not None:
-            turn.ended = event
+            stated = turn.ended.text if turn.ended is not None else None
+            is_silent = event.text is None and stated is not None
+            turn.ended = msgspec.structs.replace(event, text=stated) if is_silent else event
 
     def _reported(self, event: CallReported, _: TurnFacts | None) -> None:
         call = self.calls.get(event.call)

@@ -59,6 +59,7 @@ def request_value(facts: RequestFacts, thread: ThreadId, numbers: Numbers) -> Re
     parts = facts.parts
     times = [part.at for part in parts if part.at is not None]
     texts = [part.text for part in parts if part.text]
+    last = next((part for part in reversed(parts) if part.text.strip()), None)
     thoughts = [part.thinking for part in parts if part.thinking]
     models = [part.model for part in parts if part.model]
     reasons = [part.stop_reason for part in parts if part.stop_reason]
@@ -71,6 +72,7 @@ def request_value(facts: RequestFacts, thread: ThreadId, numbers: Numbers) -> Re
         at=min(times, default=None),
         ended_at=max(times, default=None),
         text="\n".join(texts),
+        final_text="" if last is None else last.last_text or last.text,
         thinking="\n".join(thoughts),
         stop_reason=reasons[-1] if reasons else None,
         calls=list(facts.calls),
@@ -85,6 +87,7 @@ def request_value(facts: RequestFacts, thread: ThreadId, numbers: Numbers) -> Re
 def turn_value(facts: TurnFacts, thread: ThreadId, n: int, texts: Mapping[RequestId, str]) -> Turn:
     """A turn with its prompt and the last words of the model; `texts` are those of the requests."""
     at = facts.first.at if facts.first else None
+    stated_text = facts.ended.text if facts.ended else None
     return Turn(
         n=n,
         thread=thread,
@@ -93,7 +96,8 @@ def turn_value(facts: TurnFacts, thread: ThreadId, n: int, texts: Mapping[Reques
         calls=list(facts.calls),
         at=at,
         ended_at=facts.last_at,
-        text=next((texts[id] for id in reversed(facts.requests) if texts[id]), ""),
+        text=next((texts[id] for id in reversed(facts.requests) if texts[id]), stated_text or ""),
+        stated_text=stated_text,
         took_ms=between_ms(at, facts.last_at),
         stated_ms=facts.ended.took_ms if facts.ended else None,
         is_closed=facts.ended is not None,

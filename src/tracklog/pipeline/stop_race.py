@@ -59,12 +59,17 @@ def answer_to_the_last_prompt(story: Session) -> Request | None:
     return last if last is not None and (not turns or last.id in turns[-1].requests) else None
 
 
+def says(request: Request, answer: str) -> bool:
+    """Whether a request holds an answer as the client states it: its last block of text, or all of them."""
+    return answer.strip() in (request.final_text.strip(), request.text.strip())
+
+
 def is_flushed(story: Session, stop: Stopped | None) -> bool:
     """Whether the log holds the answer to its end: what the hook was told stands in it, or the log itself says so."""
     last = answer_to_the_last_prompt(story)
     if last is None or not last.text.strip():
         return False
-    if stop is not None and stop.text and last.text.strip() == stop.text.strip():
+    if stop is not None and stop.text and says(last, stop.text):
         return True
     if stop is not None and stop.text and stop.at_ms > _last_ms(story) - _LATE_MS:
         return False

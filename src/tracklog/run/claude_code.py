@@ -132,12 +132,13 @@ class ClaudeSense:
 
 
 def _text_of(message: object) -> str | None:
+    """The last block of text, which is what the client gives as the result."""
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else []
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
-    return "\n".join(text for text in texts if isinstance(text, str)) or None
+    return next((text for text in reversed(texts) if isinstance(text, str) and text.strip()), None)
 
 
 def _error_of(result: Mapping[str, Any]) -> str | None:

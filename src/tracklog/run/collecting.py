@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from tracklog.model.moments import NO_TIME, moment_ms
 from tracklog.model.session import Call, Request, Session
 from tracklog.pipeline.sessions import SessionFiles
-from tracklog.pipeline.stop_race import answer_to_the_last_prompt
+from tracklog.pipeline.stop_race import answer_to_the_last_prompt, says
 from tracklog.pipeline.story import read_session
 
 PATIENCE_S = 2.0
@@ -77,7 +77,7 @@ def _is_whole(story: Session, said: str | None) -> bool:
     last = answer_to_the_last_prompt(story)
     if said is None or last is None:
         return said is None
-    return last.text.strip() == said.strip()
+    return says(last, said)
 
 
 def _told_by(story: Session, since_ms: int, cwd: Path) -> Collected:
@@ -86,7 +86,7 @@ def _told_by(story: Session, since_ms: int, cwd: Path) -> Collected:
     calls = [call for thread in story.main.walk() for call in thread.calls if _is_own(call, since_ms)]
     requests = [one for one in story.main.requests if not one.is_inherited and _is_since(one.at, since_ms)]
     return Collected(
-        text=(last.text or None) if last is not None and is_ours else None,
+        text=(last.final_text or None) if last is not None and is_ours else None,
         n_requests=sum(not one.is_synthetic for one in requests),
         calls=dict(sorted(Counter(call.verdict for call in calls).items())),
         denials=tuple(_denial(call) for call in calls if call.verdict in _DENIED),

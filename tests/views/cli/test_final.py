@@ -31,7 +31,7 @@ def payload(home: Path, **given: Any) -> Path:
 
 def test_the_text_of_the_last_request_is_all_that_stands_on_stdout(tmp_path: Path) -> None:
     working_day().write_in(tmp_path)
-    assert tracklog("final", "@last", home=tmp_path) == (0, "A typo.\nIn `app.py`.\n", "")
+    assert tracklog("final", "@last", home=tmp_path) == (0, "In `app.py`.\n", "")
 
 
 def test_the_document_says_the_session_the_text_its_source_and_the_request(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_the_document_says_the_session_the_text_its_source_and_the_request(tmp_p
     assert tracklog("final", ONE, "--json", home=tmp_path).json == {
         "schema_version": 1,
         "session": ONE,
-        "text": "A typo.\nIn `app.py`.",
+        "text": "In `app.py`.",
         "source": "log",
         "request": "msg_3",
     }

@@ -36,6 +36,7 @@ from tracklog.model.translate.claude_code_context import (
 from tracklog.model.translate.claude_code_notes import (
     leaf_marked,
     queue_changed,
+    result_printed,
     thread_described,
     workflow_agent_started,
     worktree_changed,
@@ -253,6 +254,7 @@ TABLE: dict[type[Any], Translate] = {
     ],
     metadata.ForkContextRef: lambda _, where: [ThreadDescribed(**where, is_fork=True)],
     side_files.AgentMeta: thread_described,
+    side_files.ResultLine: result_printed,
     side_files.JournalStarted: workflow_agent_started,
 }
 """What each kind of record tells. Kinds on the tree that are missing here only hold their place (`NodeSeen`)."""
@@ -292,7 +294,6 @@ SILENT: dict[type[Record], str] = {
     metadata.CollapseCommit: "internal",
     metadata.CollapseSnapshot: "internal",
     metadata.CollapseReset: "internal",
-    side_files.ResultLine: "the headless result, printed and not logged",
     side_files.JournalLaunched: "a mark without contents",
     side_files.JournalResult: "the agent's own file holds it",
     side_files.JournalFailed: "the agent's own file holds it",

@@ -11,6 +11,7 @@ from tracklog.model.events import (
     QueueChanged,
     SessionTitled,
     ThreadDescribed,
+    TurnEnded,
 )
 from tracklog.model.ids import CallId, NodeId, ThreadId
 from tracklog.model.translate.claude_code_user import noticed, text_of
@@ -56,6 +57,13 @@ def thread_described(record: side_files.AgentMeta, where: Where) -> list[Event]:
             stopped_by_user=bool(record.stopped_by_user),
         )
     ]
+
+
+def result_printed(record: side_files.ResultLine, where: Where) -> list[Event]:
+    """The closing object of a headless run, in a log that somebody made of what the client printed."""
+    error = (record.result or record.subtype) if record.is_error else None
+    text = None if record.is_error else record.result
+    return [TurnEnded(**where, took_ms=record.duration_ms, error=error, text=text, is_result=True)]
 
 
 def workflow_agent_started(record: side_files.JournalStarted, where: Where) -> list[Event]:

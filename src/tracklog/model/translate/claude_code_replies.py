@@ -45,6 +45,7 @@ def replied(record: AssistantLine | progress.AgentMessage, where: Where) -> list
         request=request,
         model=message.model,
         text="" if failed is not None else said.text,
+        last_text="" if failed is not None else said.last_text,
         thinking=said.thinking,
         has_hidden_thought=said.has_hidden_thought,
         stop_reason=message.stop_reason,
@@ -67,6 +68,7 @@ class _Said(NamedTuple):
     thinking: str = ""
     has_hidden_thought: bool = False
     others: Sequence[Any] = ()  # blocks that are neither words nor thoughts
+    last_text: str = ""  # of several texts
 
 
 def _said(content: Content) -> _Said:
@@ -87,7 +89,8 @@ def _said(content: Content) -> _Said:
         else:
             others.append(block)
             is_hidden = is_hidden or isinstance(block, blocks.RedactedThinking)
-    return _Said("\n".join(texts), "".join(thoughts), is_hidden, others)
+    last_text = texts[-1] if len(texts) > 1 else ""
+    return _Said("\n".join(texts), "".join(thoughts), is_hidden, others, last_text)
 
 
 def _called(block: Any, request: RequestId | None, where: Where) -> list[Event]:

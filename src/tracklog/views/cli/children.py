@@ -149,7 +149,7 @@ def _texts(contexts: tuple[str, ...], home: Path | None) -> Iterator[tuple[str, 
         story = stories.named(name)
         if story.final is None or not story.final.text.strip():
             raise NotThere(f"the last request of {name} has no text to begin from")
-        yield story.id, story.final.text
+        yield story.id, story.final.final_text
 
 
 def _here() -> Path:

@@ -11,6 +11,7 @@ LONGEST_REASON = 300
 _LONGEST_TODO = 80
 _DONE = "completed"
 _NOTES = {
+    "result": "result: {}",
     "slash": "command {}",
     "shell": "shell: {}",
     "permission": "permissions: {}",

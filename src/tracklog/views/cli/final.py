@@ -1,8 +1,9 @@
 """`tracklog final`: the last answer of a session.
 
 Rules of this room
-  1. The log's word comes first. The payload of a Stop hook is taken where the log has no answer to the last prompt.
-  2. On stdout stands the answer and nothing else.
+  1. The client's rule: the answer is the last block of text of the last request. A `result` line in a log says it itself.
+  2. The log's word comes first. The payload of a Stop hook is taken where the log has no answer to the last prompt.
+  3. On stdout stands the answer and nothing else.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class Answer(NamedTuple):
 @click.option(
     "--last-text", is_flag=True, help="If the last request has no text, go back to the last one that has."
 )
+@click.option("--all-text", is_flag=True, help="All blocks of text of the answer, not only the last one.")
 @click.option(
     "--wait", is_flag=True, help=f"Wait up to {PATIENCE_S:g} s for an answer that is still being written."
 )
@@ -74,6 +76,7 @@ class Answer(NamedTuple):
 def final(
     session: str,
     last_text: bool,
+    all_text: bool,
     wait: bool,
     stop_payload: str | None,
     agent: str | None,
@@ -84,8 +87,9 @@ def final(
 ) -> None:
     """The last answer of a session, and nothing else.
 
-    SESSION is an id, the start of one, a file, or @last. Prints the text of the last request on the branch on which
-    the session goes on. Exits with 1 if there is none. In JSON `source` says whether it stands in the log or comes
+    SESSION is an id, the start of one, a file, or @last. Prints what the client gives as the result: the `result` line
+    where a log has one, else the last block of text of the last request on the branch on which the session goes on;
+    --all-text prints all blocks of that request. Exits with 1 if there is none. In JSON `source` says whether it stands in the log or comes
     from the payload.
 
     \b
@@ -100,7 +104,12 @@ def final(
         return Stories(roots, agent=agent, filters=filters, home=home, said=said).named(session)
 
     found = final_answer(
-        look, payload, home=tracklog_home(home), patience=PATIENCE_S if wait else 0.0, last_text=last_text
+        look,
+        payload,
+        home=tracklog_home(home),
+        patience=PATIENCE_S if wait else 0.0,
+        last_text=last_text,
+        all_text=all_text,
     )
     story = found.story
     if as_json:
@@ -127,6 +136,7 @@ def final_answer(
     home: Path,
     patience: float = PATIENCE_S,
     last_text: bool = False,
+    all_text: bool = False,
 ) -> Answer:
     """The last answer as soon as it is written to its end, or as it is when patience ends.
 
@@ -149,7 +159,7 @@ def final_answer(
     is_ahead = story is not None and stop is not None and not is_flushed(story, stop)
     if story is not None and stop is not None and is_ahead and stop.text and payload.text is None:
         return Answer(story.id, stop.text, "stop_payload", None, story)  # the log has what was said before
-    return _chosen(story, payload, last_text=last_text)
+    return _chosen(story, payload, last_text=last_text, all_text=all_text)
 
 
 def _looked(look: Callable[[], Session], *, may_be_absent: bool) -> Session | None:
@@ -165,17 +175,29 @@ def _stop_told(payload: Payload) -> Stopped | None:
     return Stopped(time.time_ns() // 1_000_000, payload.text) if payload.text is not None else None
 
 
-def _chosen(story: Session | None, payload: Payload, *, last_text: bool) -> Answer:
+def _chosen(story: Session | None, payload: Payload, *, last_text: bool, all_text: bool) -> Answer:
     last = answer_to_the_last_prompt(story) if story else None
     if payload.text is not None and (last is None or not last.text.strip()):
         session = story.id if story else payload.session
         return Answer(session, payload.text, "stop_payload", last.id if last else None, story)
     if story is None:
         return Answer(payload.session, None, None, None)
+    stated = None if all_text else _stated(story)
+    if stated is not None:
+        return Answer(story.id, stated, "result_line", last.id if last else None, story)
     request = _last_with_text(story) if last_text else story.final
     if request is None or not request.text.strip():
         return Answer(story.id, None, None, request.id if request else None, story)
-    return Answer(story.id, request.text, "log", request.id, story)
+    text = request.text if all_text else request.final_text
+    return Answer(story.id, text, "log", request.id, story)
+
+
+def _stated(story: Session) -> str | None:
+    """The text of a `result` line that closes the last turn of the branch on which the session goes on."""
+    turns = [turn for turn in story.turns if turn.on_active_branch]
+    is_result = any(note.what == "result" for note in story.notes)
+    text = turns[-1].stated_text if turns and is_result else None
+    return text if text and text.strip() else None
 
 
 def _last_with_text(story: Session) -> Request | None:
