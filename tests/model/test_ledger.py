@@ -214,7 +214,7 @@ def test_every_key_is_one_request(told: tuple[Block, ...]) -> None:
 
 @pytest.mark.parametrize(
     ("rule", "output"),
-    [("ours", 9), ("last-chunk", 7), ("first-chunk", 3), ("every-line", 7), ("fingerprint", 3)],
+    [("ours", 9), ("last-chunk", 7), ("first-chunk", 3), ("every-line", 7), ("time-and-usage", 3)],
 )
 def test_each_rule_has_its_own_winner(rule: CountRule, output: int) -> None:
     rows = [sight(0, output=3, at=1), sight(1, output=9, at=2), sight(2, output=7, at=3)]

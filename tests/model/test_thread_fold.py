@@ -73,12 +73,11 @@ def test_a_line_written_again_is_told_once() -> None:
     assert request.text == "hi"
 
 
-def test_an_answer_without_an_id_is_a_request_of_its_own() -> None:
+def test_an_answer_without_an_id_is_its_lines_that_follow_each_other() -> None:
     lines = [reply("a", "u", "", "one"), reply("b", "a", "", "two")]
     made = session(GO, *lines)
-    assert [(request.id, request.text) for request in made.requests] == [
-        (f"{LOG}:2", "one"),
-        (f"{LOG}:3", "two"),
+    assert [(one.id, one.text, one.grouped_by) for one in made.requests] == [
+        (f"{LOG}:2", "one\ntwo", "adjacency")
     ]
 
 

@@ -319,7 +319,7 @@ def test_other_rules_leave_mirrors_out() -> None:
         ("last-chunk", [7, 5]),
         ("first-chunk", [2, 5]),
         ("every-line", [2, 40, 7, 5]),
-        ("fingerprint", [2, 40, 7, 5]),
+        ("time-and-usage", [2, 40, 7, 5]),
     ],
 )
 def test_each_rule_counts_the_chunks_that_it_says(rule: CountRule, outputs: list[int]) -> None:

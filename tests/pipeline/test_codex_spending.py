@@ -287,7 +287,8 @@ def test_a_prompt_without_an_answer_is_awaited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "n"), [("ours", 1), ("last-chunk", 3), ("first-chunk", 3), ("every-line", 3), ("fingerprint", 3)]
+    ("rule", "n"),
+    [("ours", 1), ("last-chunk", 3), ("first-chunk", 3), ("every-line", 3), ("time-and-usage", 3)],
 )
 def test_other_rules_count_what_is_told_again(rule: CountRule, n: int) -> None:
     log = begun()
@@ -301,7 +302,7 @@ def test_a_fingerprint_takes_equal_counts_of_one_moment_for_one() -> None:
     log = begun()
     log.counted(FIRST)
     log.records.append(log.records[-1])
-    assert figures(log, rule="fingerprint") == [ONE]
+    assert figures(log, rule="time-and-usage") == [ONE]
     assert figures(log, rule="every-line") == [ONE, ONE]
 
 

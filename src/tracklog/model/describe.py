@@ -57,7 +57,11 @@ def _all(folds: Iterable[FileFold], kind: type[E_]) -> Iterator[E_]:
 def _name(session: Session, folds: list[FileFold]) -> None:
     for event in _all(folds, SessionTitled):
         if event.source == "summary" and event.leaf is not None and not _holds(folds, event.leaf):
-            continue  # the title of another session, whose leaf stands in its own file
+            if (
+                event.title.strip()
+            ):  # of another session, as far as one can tell: only where nothing else names this one
+                session.titles["summary_elsewhere"] = event.title.strip()
+            continue
         if event.title.strip():
             session.titles[event.source] = event.title.strip()
         else:
@@ -67,7 +71,11 @@ def _name(session: Session, folds: list[FileFold]) -> None:
     if prompts:
         session.titles["first_prompt"] = (typed or prompts)[0].text.strip()[:_LONGEST_TITLE]
     session.title = next(
-        (session.titles[source] for source in (*_PRECEDENCE, "first_prompt") if source in session.titles),
+        (
+            session.titles[source]
+            for source in (*_PRECEDENCE, "first_prompt", "summary_elsewhere")
+            if source in session.titles
+        ),
         None,
     )
 

@@ -29,6 +29,7 @@ Said = Literal[
     "outcome_unknown",  # written by a later resume in place of a result
 ]
 End = Literal["ok", "error", "killed", "running"]
+GroupedBy = Literal["message_id", "request_id", "adjacency"]  # what joins the lines of an answer
 TextSource = Literal["result", "preview", "log", "file", "archive"]  # where a text of a result comes from
 
 
@@ -81,6 +82,7 @@ class ModelReplied(Event, kw_only=True):
     thinking: str = ""
     has_hidden_thought: bool = False  # thinking of which only a signature or cipher is kept
     stop_reason: str | None = None
+    is_by_request_id: bool = False  # the message has no id: `request` is the id that the API gave the request
     is_synthetic: bool = False  # made by the client, not by a model
     api_error: str | None = None
     effort: str | None = None

@@ -8,6 +8,7 @@ from tracklog.model.events import (
     CallProgressed,
     CallReported,
     Event,
+    GroupedBy,
     HistoryRolledBack,
     HookRan,
     ModelReplied,
@@ -49,6 +50,7 @@ class RequestFacts:
     parts: list[ModelReplied] = field(default_factory=list)
     calls: list[CallId] = field(default_factory=list)
     part_of: dict[NodeId, int] = field(default_factory=dict)  # by its record
+    grouped_by: GroupedBy = "message_id"
 
     def take(self, part: ModelReplied) -> None:
         """Takes a part in; the same record, written again, counts as it stands last."""

@@ -179,7 +179,7 @@ _IS_BETTER = {
     "last-chunk": _is_later,
     "first-chunk": _is_earlier,
     "every-line": _is_later,
-    "fingerprint": _is_earlier,
+    "time-and-usage": _is_earlier,
 }
 _N_OF_WINNER = Sight._fields.index("first_at")  # so many fields are about the record whose figures count
 

@@ -9,7 +9,7 @@ from tracklog.model.events import Place
 from tracklog.model.tokens import STANDARD, Terms, Tokens
 
 Certainty = Literal["final", "partial", "missing"]
-CountRule = Literal["ours", "last-chunk", "first-chunk", "every-line", "fingerprint"]
+CountRule = Literal["ours", "last-chunk", "first-chunk", "every-line", "time-and-usage"]
 Group = Literal[
     "daily",
     "weekly",

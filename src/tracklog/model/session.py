@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, field
 
-from tracklog.model.events import Origin, Place, TextSource
+from tracklog.model.events import GroupedBy, Origin, Place, TextSource
 from tracklog.model.ids import CallId, NodeId, RequestId, SessionId, TaskId, ThreadId
 from tracklog.model.life import NOT_LOOKED, Life
 from tracklog.records.base import opened
@@ -172,6 +172,7 @@ class Request(Value):
     has_hidden_thought: bool = False
     on_active_branch: bool = True
     is_inherited: bool = False
+    grouped_by: GroupedBy = "message_id"  # without any id lines that follow each other count as one: inferred
 
 
 class Prompt(Value):

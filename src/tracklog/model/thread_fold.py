@@ -19,6 +19,7 @@ from tracklog.model.events import (
     CallProgressed,
     CallReported,
     Event,
+    GroupedBy,
     HistoryRolledBack,
     HookRan,
     ModelReplied,
@@ -32,6 +33,7 @@ from tracklog.model.events import (
 from tracklog.model.facts import CallFacts, RequestFacts, TurnFacts
 from tracklog.model.ids import CallId, NodeId, RequestId, ThreadId
 
+_END_ANSWERS = frozenset({PromptGiven, ToolReturned, TurnBegan, TurnEnded, TurnInterrupted})
 _WORK = frozenset({ModelReplied, ToolCalled, ToolReturned, TurnInterrupted})
 
 
@@ -49,6 +51,8 @@ class ThreadFold:
         self.nameless: list[ToolReturned] = []  # results that answer no call
         self.last: Event | None = None
         self.last_reply: ModelReplied | None = None
+        self._may_go_on = False  # an answer without ids, with the next line
+        self._loose: dict[NodeId, RequestId] = {}  # of answers without ids
         self._turn_of: dict[NodeId, TurnFacts] = {}
         self._waiting: dict[
             NodeId, TurnFacts
@@ -66,6 +70,8 @@ class ThreadFold:
 
     def add(self, event: Event) -> None:
         """Takes one event in."""
+        if type(event) in _END_ANSWERS:
+            self._may_go_on = False
         turn = self._turn(event)
         take = _TAKES.get(type(event))
         if take is not None:
@@ -160,10 +166,16 @@ class ThreadFold:
         return self.turns[-1]
 
     def _replied(self, event: ModelReplied, turn: TurnFacts | None) -> None:
-        id = event.request or RequestId(f"{event.place.path}:{event.place.line}")
+        grouped_by: GroupedBy = "request_id" if event.is_by_request_id else "message_id"
+        id = event.request
+        if id is None:
+            id = event.request = self._adjacent(event)
+            grouped_by = "adjacency"
+        self._may_go_on = grouped_by == "adjacency"
         request = self.requests.get(id)
         if request is None:
             request = self.requests[id] = RequestFacts(id, len(self.requests), turn)
+            request.grouped_by = grouped_by
             if turn is not None:
                 turn.requests.append(id)
         request.take(event)
@@ -176,11 +188,30 @@ class ThreadFold:
         if not event.is_synthetic:
             self._rejected.clear()
 
+    def _adjacent(self, reply: ModelReplied) -> RequestId:
+        """The request of a reply without any id: that of the reply right before it, else one of its own.
+
+        A prompt, a result, another model or another place on the tree end an answer.
+        """
+        own = RequestId(f"{reply.place.path}:{reply.place.line}")
+        if reply.node is not None and (known := self._loose.get(reply.node)) is not None:
+            return known  # the same record again
+        last = self.last_reply
+        goes_on = last is not None and self._may_go_on and last.is_synthetic == reply.is_synthetic
+        if last is not None and goes_on and last.model == reply.model:
+            is_below = reply.parent is None or last.node is None or reply.parent in (last.node, last.parent)
+            own = last.request if is_below and last.request else own
+        if reply.node is not None:
+            self._loose[reply.node] = own
+        return own
+
     def _called(self, event: ToolCalled, turn: TurnFacts | None) -> None:
         request = event.request or (self.last_reply.request if self.last_reply else None)
         known = self.calls.get(self._latest.get(event.call, event.call))
         if event.call and known is not None:
-            if request is None or known.request is None or known.request == request:
+            facts = self.requests.get(request) if request is not None else None
+            is_guess = facts is not None and facts.grouped_by == "adjacency"
+            if request is None or is_guess or known.request is None or known.request == request:
                 return  # a copy of the same wish
             self._latest[event.call] = self._made_id(event)  # gateways give ids that come again
         event.call = self._latest.get(event.call, event.call) or self._made_id(event)

@@ -80,6 +80,7 @@ def request_value(facts: RequestFacts, thread: ThreadId, numbers: Numbers) -> Re
         node=parts[-1].node,
         error=errors[0] if errors else None,
         is_synthetic=False not in [part.is_synthetic for part in parts],
+        grouped_by=facts.grouped_by,
         has_hidden_thought=True in [part.has_hidden_thought for part in parts],
     )
 

@@ -53,7 +53,7 @@ IS_BETTER: dict[CountRule, IsBetter] = {
     "last-chunk": _is_last,
     "first-chunk": _is_first,
     "every-line": _is_last,
-    "fingerprint": _is_first,
+    "time-and-usage": _is_first,
 }
 _USUAL = len("2026-11-15T23:11:23.969Z")
 

@@ -296,7 +296,7 @@ class _Reading:
             return id or line.request_id or line.uuid or f"{self.number}:{offset}"
         if rule == "every-line" or not id:
             return f"{self.number}:{offset}"
-        if rule == "fingerprint":
+        if rule == "time-and-usage":
             message = line.message
             assert message is not None
             return f"{line.timestamp}:{message.model}:{figures_of(message.usage)}"

@@ -277,7 +277,7 @@ def _text(usage: Usage | None) -> str:
 
 def _key_by(rule: CountRule, reading: _Reading, offset: int, line: SpendingLine, last: Usage) -> str:
     """By which other tools count; docs/accounting.md says why each fails."""
-    if rule == "fingerprint":
+    if rule == "time-and-usage":
         return f"{line.timestamp}:{reading.model}:{_text(last)}"
     return f"{reading.number}:{offset}"
 

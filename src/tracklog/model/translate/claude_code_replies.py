@@ -37,12 +37,14 @@ def replied(record: AssistantLine | progress.AgentMessage, where: Where) -> list
     message = record.message
     if message is None:
         return []
-    request = RequestId(message.id) if message.id else None
+    named = message.id or record.request_id
+    request = RequestId(named) if named else None
     said = _said(message.content)
     failed = said.text if record.is_api_error_message else None
     reply = ModelReplied(
         **where,
         request=request,
+        is_by_request_id=bool(named and not message.id),
         model=message.model,
         text="" if failed is not None else said.text,
         last_text="" if failed is not None else said.last_text,

@@ -70,6 +70,8 @@ _SIDE_FILE = re.compile(r"\A<persisted-output>\n[^\n]{0,200}Full output saved to
 _PREVIEW = "<persisted-output>\n"
 _PREVIEW_BEGINS = "\nPreview (first 2KB):\n"
 _COMPARED = 200  # letters
+_CODE_AT_END = re.compile(r"(?:\A|\n)\[Exit code: (-?[0-9]{1,9})\]\s*\Z")
+_LAST_LETTERS = 100
 _STOPPED = re.compile(r"Successfully (?:stopped task|killed shell): (\w+)")
 
 
@@ -130,7 +132,7 @@ def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list
         text=text,
         is_error=block.is_error,
         report=record.tool_use_result,
-        exit_code=block.exit_code if block.is_error else None,
+        exit_code=block.exit_code if block.is_error else _code_at_end(text),
         task=TaskId(task) if task and said == "backgrounded" else None,
         agent=_agent(block, text, report),
         timed_out=_timed_out(report),
@@ -178,6 +180,12 @@ def _background(text: str, report: Report, *, is_error: bool) -> tuple[str | Non
         return None, True
     found = _IN_BACKGROUND.match(text) or _ASYNC_AGENT.match(text)
     return (found[1], False) if found else (None, True)
+
+
+def _code_at_end(text: str) -> int | None:
+    """The exit code in a last line `[Exit code: N]`, as foreign clients write it. The result's tool must be a shell."""
+    found = _CODE_AT_END.search(text, max(len(text) - _LAST_LETTERS, 0))
+    return int(found[1]) if found else None
 
 
 def _timed_out(report: Report) -> bool | None:

@@ -104,6 +104,8 @@ class Drawing:
             yield ""
             yield from self._words(request.text, mark="●")
             self._says = True
+        if request.grouped_by == "adjacency" and len(request.places) > 1:
+            yield from self._thin(f"{len(request.places)} lines without ids, taken for one answer (inferred)")
         if request.error:
             yield from self._thin(f"! API error: {short(request.error, LONGEST_REASON)}")
 

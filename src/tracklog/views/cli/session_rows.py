@@ -69,6 +69,7 @@ def _request_row(request: Request, costs: Costs, *, with_thinking: bool) -> Row:
         "at": request.at,
         "text": request.text,
         "calls": list(request.calls),
+        "grouped_by": request.grouped_by,
         **spent_row(costs.of(request.id)),
     }
     return {**row, "thinking": request.thinking} if with_thinking else row

@@ -1,0 +1,107 @@
+"""Chunks of one answer were counted and cut one by one where messages have no id.
+
+Old and foreign logs leave out `message.id`. Each line of an answer then was a request of its own: `final` printed the
+last chunk alone, `show` counted three answers, and calls made side by side were not linked. Lines belong together by
+the id of the request; without that one, by following each other, and that is said to be inferred.
+A shell's result that ends in `[Exit code: 3]` had no exit code.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.views.cli.command import ONE, tracklog, write
+
+
+def line(type_: str, n: int, content: Any, **fields: Any) -> dict[str, Any]:
+    role = "assistant" if type_ == "assistant" else "user"
+    at = f"2026-11-15T10:00:0{n}.000Z"
+    ids = {"uuid": f"n{n}", "parentUuid": f"n{n - 1}" if n > 1 else None, "sessionId": ONE, "timestamp": at}
+    return {"type": type_, **ids, "message": {"role": role, "model": "m", "content": content}, **fields}
+
+
+def use(id: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": id}}
+
+
+def back(id: str, text: str) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": id, "content": text}]
+
+
+def shown(tmp_path: Path, *lines: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    """The requests and the calls of a session."""
+    root = tmp_path / "claude"
+    raw = b"".join(json.dumps(one).encode() + b"\n" for one in lines)
+    write(root / f"projects/-srv-app/{ONE}.jsonl", raw)
+    turns = tracklog("show", ONE, "--root", root, "--json", home=tmp_path).json["turns"]
+    calls = tracklog("calls", ONE, "--root", root, "--json", home=tmp_path).json["calls"]
+    return [one for turn in turns for one in turn["requests"]], calls
+
+
+def words(text: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text}]
+
+
+def test_lines_without_ids_that_follow_each_other_are_one_answer(tmp_path: Path) -> None:
+    requests, calls = shown(
+        tmp_path,
+        line("user", 1, "Go."),
+        line("assistant", 2, words("Let me see.")),
+        line("assistant", 3, [use("toolu_1")]),
+        line("assistant", 4, [use("toolu_2")]),
+        line("user", 5, back("toolu_1", "a\n[Exit code: 3]")),
+        line("user", 6, back("toolu_2", "b")),
+        line("assistant", 7, words("One.")),
+        line("assistant", 8, words("Two.")),
+    )
+    assert [(one["text"], one["calls"], one["grouped_by"]) for one in requests] == [
+        ("Let me see.", ["toolu_1", "toolu_2"], "adjacency"),
+        ("One.\nTwo.", [], "adjacency"),
+    ]
+    assert [one["parallel_with"] for one in calls] == [["toolu_2"], ["toolu_1"]]
+    assert [one["exit_code"] for one in calls] == [3, None]
+    root = tmp_path / "claude"
+    assert tracklog("final", ONE, "--root", root, "--all-text", home=tmp_path).out == "One.\nTwo.\n"
+    assert "taken for one answer (inferred)" in tracklog("show", ONE, "--root", root, home=tmp_path).out
+
+
+def test_the_id_of_the_request_joins_lines_that_do_not_follow_each_other(tmp_path: Path) -> None:
+    requests, calls = shown(
+        tmp_path,
+        line("user", 1, "Go."),
+        line("assistant", 2, [use("toolu_1")], requestId="req_1"),
+        line("user", 3, back("toolu_1", "a")),
+        line("assistant", 4, [use("toolu_2")], requestId="req_1"),
+        line("user", 5, back("toolu_2", "b")),
+        line("assistant", 6, words("Done."), requestId="req_2"),
+    )
+    assert [(one["id"], one["calls"], one["grouped_by"]) for one in requests] == [
+        ("req_1", ["toolu_1", "toolu_2"], "request_id"),
+        ("req_2", [], "request_id"),
+    ]
+    assert calls[0]["parallel_with"] == ["toolu_2"]
+
+
+def test_only_a_shell_has_an_exit_code_in_its_last_line(tmp_path: Path) -> None:
+    read = {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "/a"}}
+    _, calls = shown(
+        tmp_path,
+        line("user", 1, "Go."),
+        line("assistant", 2, [read]),
+        line("user", 3, back("toolu_1", "a\n[Exit code: 3]")),
+    )
+    assert calls[0]["exit_code"] is None
+
+
+def test_a_summary_of_another_file_names_a_session_that_nothing_else_names(tmp_path: Path) -> None:
+    summary = {"type": "summary", "summary": "Summed up", "leafUuid": "elsewhere"}
+    answer = line("assistant", 2, words("Hello."))
+    for n, (lines, title) in enumerate(
+        (([summary, answer], "Summed up"), ([summary, line("user", 1, "Go."), answer], "Go."))
+    ):
+        shown(tmp_path / str(n), *lines)
+        root = tmp_path / str(n) / "claude"
+        (row,) = tracklog("sessions", "--root", root, "--json", home=tmp_path / str(n)).json["sessions"]
+        assert row["title"] == title
