@@ -37,6 +37,7 @@ def test_a_hit_has_every_field_of_the_contract(tmp_path: Path, log: Log) -> None
                     "path": str(path),
                     "line": 4,
                     "kind": "answer",
+                    "source": None,
                     "at": log.at(4),
                     "snippet": "The parser is fixed.",
                     "url": f"/s/claude/{ONE}?file={ONE}.jsonl#L4",

@@ -73,7 +73,13 @@ def test_the_document_has_the_session_and_its_turns(tmp_path: Path) -> None:
     }
     tokens |= {"input_tokens": 1, "output_tokens": 1, "cache_read_tokens": 0, "web_searches": 0}
     sure = {"cost_is_lower_bound": False}
-    spent = {"tokens": tokens, "certainty": "final", "cost_micro_usd": PRICE, **sure}
+    spent = {
+        "tokens": tokens,
+        "grouped_by": "message_id",
+        "certainty": "final",
+        "cost_micro_usd": PRICE,
+        **sure,
+    }
     plain: dict[str, object] = {
         "stated_ms": None,
         "client_texts": [],
