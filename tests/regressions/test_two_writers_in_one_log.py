@@ -223,6 +223,20 @@ def test_a_codex_that_has_the_log_open_blocks_until_it_is_gone(place: Place, wor
 
 
 @on_linux
+def test_the_same_session_in_another_home_may_be_open(
+    place: Place, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    _codex(place)
+    rollout, program = _codex(Place(tmp_path_factory.mktemp("other")))
+    with rollout.open("rb") as held, running(str(program), "600", stdin=held) as pid:
+        wanted = os.path.realpath(rollout)
+        while not any(wanted in (one.rollouts or ()) for one in running_codex()):
+            assert psutil.pid_exists(pid)
+        place.tracklog("resume", SESSION, "go on")
+    assert place.n_starts() == 1
+
+
+@on_linux
 def test_the_python_interface_refuses_it_too(place: Place) -> None:
     session = place.begun()
     wish = run.Wish(agent="claude", prompt="say two", cwd=place.cwd, resume=session)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import psutil
@@ -20,7 +21,7 @@ from tracklog.live.processes import running_codex
 from tracklog.live.registry import Roll
 from tracklog.live.runs import runs
 from tracklog.sources.codex import session_of
-from tracklog.sources.homes import claude_homes
+from tracklog.sources.homes import claude_homes, codex_homes
 from tracklog.store.home import Home
 
 
@@ -33,7 +34,7 @@ class Writer(NamedTuple):
 
 def writer_of(agent: str, session: str, *, env: Mapping[str, str], home: Home) -> Writer | None:
     """The living process that has this session open; None if there is none, or nobody can tell."""
-    found = _claude(session, env) if agent == "claude" else _codex(session)
+    found = _claude(session, env) if agent == "claude" else _codex(session, env)
     return found or _run(agent, session, home)
 
 
@@ -46,10 +47,12 @@ def _claude(session: str, env: Mapping[str, str]) -> Writer | None:
     return None
 
 
-def _codex(session: str) -> Writer | None:
+def _codex(session: str, env: Mapping[str, str]) -> Writer | None:
+    homes = [Path(os.path.realpath(home)) for home in codex_homes(env)]
     for process in running_codex():
-        if any(session_of(os.path.basename(path)) == session for path in process.rollouts or ()):
-            return Writer(process.pid, process.started_ms)
+        for path in map(Path, process.rollouts or ()):
+            if session_of(path.name) == session and any(path.is_relative_to(home) for home in homes):
+                return Writer(process.pid, process.started_ms)
     return None
 
 
