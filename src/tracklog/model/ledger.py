@@ -138,7 +138,9 @@ class Block(msgspec.Struct, array_like=True):
     totals: Totals | None = None
     awaited: Awaited | None = None
     problem: str | None = None
-    may_pass: bool = False  # the problem: then a log says nothing, and this must not be kept as what it says
+    is_transient: bool = (
+        False  # the problem: then a log says nothing, and this must not be kept as what it says
+    )
 
 
 def _is_better_of_ours(one: Sight, other: Sight) -> bool:

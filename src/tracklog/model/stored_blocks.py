@@ -2,7 +2,7 @@
 
 Rules of this room
   1. A block that was kept and numbered anew is the block that a scan under that number gives.
-  2. A block with a problem that may pass is never kept as what its log says.
+  2. A block with a transient problem is never kept as what its log says.
   3. Two logs can hold the same request only if a mark of one is a mark of the other.
 """
 

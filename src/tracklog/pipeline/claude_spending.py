@@ -85,22 +85,22 @@ def scan(
     buffer = buffer_of(CHUNK) if buffer is None else buffer
     reading = _Reading(number, source, rule, with_tools=with_tools)
     hits = LinesWith(chunks_in(buffer, file), spending.NEEDLE, spending.TOTALS_NEEDLE, _CUT_OFF)
-    problem, may_pass = None, False
+    problem, is_transient = None, False
     try:
         for batch in hits.batches():
             for offset, raw in reading.see_all(batch):
                 reading.totals.see(offset, raw, end=_time_before(hits, file, offset))
     except NotReadable as error:
-        problem, may_pass = error.why, error.may_pass
+        problem, is_transient = error.why, error.is_transient
     block = reading.block(file)
-    block.problem, block.may_pass = problem, may_pass
+    block.problem, block.is_transient = problem, is_transient
     if rule == "ours" and problem is None:
         block.totals = reading.totals.last()
         if is_newest:
             try:
                 _look_behind(block, hits, file, reading)
             except NotReadable as error:
-                block.problem, block.may_pass = error.why, error.may_pass
+                block.problem, block.is_transient = error.why, error.is_transient
     return block
 
 

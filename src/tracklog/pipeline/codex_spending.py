@@ -57,7 +57,7 @@ def scan(
     buffer = buffer_of(_CHUNK) if buffer is None else buffer
     reading = _Reading(number, source, rule, family or source.session)
     hits = LinesWith(chunks_in(buffer, file), spending.NEEDLE, *spending.CONTEXT_NEEDLES)
-    problem, may_pass = None, False
+    problem, is_transient = None, False
     try:
         if own is not None and own.runs:
             for offset, raw, is_copy in _with_copies(file, own):
@@ -71,9 +71,9 @@ def scan(
         if with_tools:
             reading.tools = _tools(reading, file, own)
     except NotReadable as error:
-        problem, may_pass = error.why, error.may_pass
+        problem, is_transient = error.why, error.is_transient
     block = reading.block(problem)
-    block.may_pass = may_pass
+    block.is_transient = is_transient
     return block
 
 

@@ -201,7 +201,7 @@ class _UnitReading:
     def _note_refused(self, file: LogFile, error: NotReadable) -> None:
         """A log that was read before and cannot be read now: its sessions are made again when it can."""
         number = self._plan.numbers.get(str(file.path))
-        if error.may_pass and number is not None:
+        if error.is_transient and number is not None:
             self._emit(OutOfReach(number, error.why))
 
     def _read(self, file: LogFile) -> None:

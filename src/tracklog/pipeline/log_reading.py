@@ -112,7 +112,7 @@ class LogReading:
         self._outputs = OutputFiles(file, archive)
         self._is_translated = file.agent is not None and file.kind in _SEARCHED
         self._problem: str | None = None
-        self._may_pass = False  # why it could not be read, so it is tried again
+        self._is_transient = False  # why it could not be read, so it is tried again
 
     def told(self, *, from_beginning: bool) -> Told:
         """What each piece tells; the parts go their way meanwhile, the last one when all is told."""
@@ -189,12 +189,12 @@ class LogReading:
         )
 
     def _refuse(self, error: NotReadable) -> None:
-        self._problem, self._may_pass = error.why, error.may_pass
+        self._problem, self._is_transient = error.why, error.is_transient
 
     def _stamp(self) -> tuple[int, int, int, int, int]:
         file = self._file
-        size = UNREAD if self._may_pass and file.stored is not None else file.size
-        ctime_ns = OUT_OF_REACH if self._may_pass else file.ctime_ns
+        size = UNREAD if self._is_transient and file.stored is not None else file.size
+        ctime_ns = OUT_OF_REACH if self._is_transient else file.ctime_ns
         return size, file.mtime_ns, ctime_ns, file.inode, file.device
 
     def _marker(self, start: int) -> Marker:

@@ -92,7 +92,7 @@ def blocks_read(
     for number, (source, _) in enumerate(work.files):
         if source.path in ours and source.path in numbers:
             block = work.read(number)
-            if not block.may_pass:
+            if not block.is_transient:
                 yield numbers[source.path], work.inputs(number), packed(block)
 
 
@@ -207,7 +207,7 @@ def _scan(
         now = known.now[path]
         done.ids.add(now.file)
         contents_bytes = now.contents_bytes
-        if block.may_pass:
+        if block.is_transient:
             done.unread[now.file] = block.problem or ""
             if known.counted_before(now):
                 continue

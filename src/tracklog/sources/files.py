@@ -31,11 +31,11 @@ _OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
 class NotReadable(Exception):  # noqa: N818 - named for what it says of the file, as everything here
     """A file, or the rest of it, that cannot be read; `why` says so in plain words."""
 
-    def __init__(self, path: Path, why: str, *, may_pass: bool = True) -> None:
+    def __init__(self, path: Path, why: str, *, is_transient: bool = True) -> None:
         super().__init__(path, why)
         self.path = path
         self.why = why
-        self.may_pass = may_pass  # False: its bytes are damaged
+        self.is_transient = is_transient  # False: its bytes are damaged
 
 
 def where_readable(file: LogFile) -> LogFile:
@@ -145,7 +145,7 @@ def _decompressed_chunks(file: LogFile | Path, start: int, *, size: int) -> Iter
                 for at in range(0, len(wanted), size):
                     yield wanted[at : at + size]
     except Damaged as damage:
-        raise NotReadable(path, f"{damage} after {position} good bytes", may_pass=False) from damage
+        raise NotReadable(path, f"{damage} after {position} good bytes", is_transient=False) from damage
 
 
 def is_the_same(ours: Iterator[bytes], theirs: Iterator[bytes]) -> bool:

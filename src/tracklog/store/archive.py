@@ -244,7 +244,7 @@ def contents(
                 for at in range(0, len(wanted), size):
                     yield wanted[at : at + size]
     except Damaged as damage:
-        raise NotReadable(path, f"{damage} after {position} good bytes", may_pass=False) from damage
+        raise NotReadable(path, f"{damage} after {position} good bytes", is_transient=False) from damage
 
 
 def _frame_before(start: int, frames: Sequence[Frame]) -> Frame:
