@@ -6,42 +6,187 @@ other. Whether lines are really shared, and who wrote them, is for `model.lineag
 
 Rules of this room
   1. Candidates are the sessions of the same project folder, and those that a session names, wherever they are.
-  2. Heads are read first. Whole files are searched only for what no head told, and not more than SEARCHED_BYTES.
+  2. Heads are read first. Whole files are searched only for what no head told, and not more than SEARCHED_BYTES in
+     each project folder, the newest sessions first; one that is too long is left out, and the others are not.
   3. Bytes are searched, not parsed: a session too many costs little, a missed one splits a history.
+  4. Many questions about the same sessions go to one `Relatives`: each log is read once, not once for each question.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from tracklog.pipeline.descent import Kinship
-from tracklog.pipeline.heads import first_records
+from tracklog.pipeline.glances import HEAD_BYTES, glance_at, ids_inside, short_glance_at
 from tracklog.pipeline.sessions import SessionFiles
-from tracklog.records.claude_code.envelope import Envelope
-from tracklog.records.claude_code.messages import AssistantLine
-from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.found import Agent, LogFile
 
+__all__ = ["HEAD_BYTES", "SEARCHED_BYTES", "Name", "Relatives", "families", "family", "kin_keys"]
+
 Name = tuple[Agent, str]  # two agents may have given the same id
-HEAD_BYTES = 1 << 16
 SEARCHED_BYTES = 1 << 28
-_LINES_ASKED = 200  # for the first ids of a file
-_OVERLAP = 256  # longer than any id: what two chunks cut is found in the second
-_IDS = (re.compile(rb'"uuid": ?"([^"\\]{1,64})"'), re.compile(rb'"id": ?"(msg_[^"\\]{1,64})"'))
-_NAMED = re.compile(rb'"(?:sessionId|continuedInSessionId|parentSessionId)"\s*:\s*"([^"\\]{1,128})"')
-# After /clear, lines name the session that their process began with; also after some forks. So it is only a hint.
-_HINTED = re.compile(rb'"session_id"\s*:\s*"([^"\\]{1,128})"')
 
 
 def family(session: SessionFiles, everything: Iterable[SessionFiles]) -> list[SessionFiles]:
     """The other sessions that have, or may have, lines in common with this one; in the order given."""
-    others = [other for other in everything if other.agent == session.agent and other.id != session.id]
-    found = _codex_family(session, others) if session.agent == "codex" else _claude_family(session, others)
-    return [other for other in others if other.id in found]
+    return Relatives(everything).of(session)
+
+
+class Relatives:
+    """The families of sessions, looked up one after another: what is read for one lookup serves the next."""
+
+    def __init__(self, everything: Iterable[SessionFiles]) -> None:
+        self._everything = list(everything)
+        self._order = {(one.agent, one.id): n for n, one in enumerate(self._everything)}
+        self._projects: dict[str | Path, _Project] = {}
+
+    def of(self, session: SessionFiles) -> list[SessionFiles]:
+        """The other sessions that have, or may have, lines in common with this one; in the order given."""
+        if session.agent == "codex":
+            found: Collection[str] = self._codex.related(session)
+        else:
+            found = self._project_of(session).family(session.id)
+        places = (self._order.get((session.agent, id)) for id in found if id != session.id)
+        return [self._everything[place] for place in sorted(place for place in places if place is not None)]
+
+    def _project_of(self, session: SessionFiles) -> _Project:
+        """The sessions around one: those of its project folder, and those that it names elsewhere."""
+        keys, known = _projects(session), self._known(session.agent, session.id)
+        if len(keys) == 1 and known is not None and known.mains == session.mains:
+            [key] = keys
+            project = self._projects.get(key)
+            if project is None:
+                project = self._projects[key] = _Project(self._near.get(key, ()))
+            far = [one for one in self._named_by(session) if one.id not in project.sessions]
+            if not far:
+                return project
+            return _Project([*project.sessions.values(), *far])
+        near = [one for key in keys for one in self._near.get(key, ())]
+        return _Project([*near, *self._named_by(session), session])
+
+    def _named_by(self, session: SessionFiles) -> list[SessionFiles]:
+        glance = short_glance_at(session)
+        known = (self._known(session.agent, id) for id in glance.named | glance.hinted)
+        return [one for one in known if one is not None]
+
+    def _known(self, agent: Agent, id: str) -> SessionFiles | None:
+        place = self._order.get((agent, id))
+        return None if place is None else self._everything[place]
+
+    @cached_property
+    def _near(self) -> Mapping[str | Path, Sequence[SessionFiles]]:
+        near: dict[str | Path, list[SessionFiles]] = defaultdict(list)
+        for session in self._everything:
+            if session.agent == "claude":
+                for project in _projects(session):
+                    near[project].append(session)
+        return near
+
+    @cached_property
+    def _codex(self) -> _Threads:
+        return _Threads([one for one in self._everything if one.agent == "codex"])
+
+
+class _Project:
+    """The sessions of Claude Code that are compared with each other, by the ids with which they begin."""
+
+    def __init__(self, sessions: Iterable[SessionFiles]) -> None:
+        self.sessions = {session.id: session for session in sessions}
+        self._glances = {id: short_glance_at(session) for id, session in self.sessions.items()}
+        self._beginning: dict[int, list[str]] = defaultdict(list)  # the sessions that begin with an id
+        for id, glance in self._glances.items():
+            for key in glance.begins:
+                self._beginning[key].append(id)
+        self._known_to: dict[int, list[str]] = defaultdict(list)  # those that hold such an id in their heads
+        self._naming: dict[str, list[str]] = defaultdict(list)  # those that name a session
+        self._keys: dict[str, set[int]] = {}
+        for id, glance in self._glances.items():
+            self._keys[id] = self._beginning.keys() & {*glance.begins, *glance.holds}
+            for key in self._keys[id]:
+                self._known_to[key].append(id)
+            for name in glance.named:
+                self._naming[name].append(id)
+        self._related: dict[str, frozenset[str]] = {}
+
+    def family(self, id: str) -> frozenset[str]:
+        """A session, those that its head or theirs tell to be related, and those that only a search finds."""
+        return self._told_by_heads(id) | self._found_inside(id)
+
+    def _told_by_heads(self, id: str) -> frozenset[str]:
+        """All that heads link to one session, over any number of steps; the same for each of them."""
+        if id not in self._related:
+            found, waiting = {id}, [id]
+            asked: set[int] = set()
+            while waiting:
+                one = waiting.pop()
+                linked = [*self._glances[one].named, *self._naming.get(one, ())]
+                for key in self._keys[one] - asked:
+                    linked += self._known_to[key]
+                asked |= self._keys[one]
+                new = {name for name in linked if name in self._glances} - found
+                found |= new
+                waiting += new
+            related = frozenset(found)
+            self._related |= dict.fromkeys(related, related)
+        return self._related[id]
+
+    def _found_inside(self, id: str) -> set[str]:
+        """Those that begin in the middle of our files, or in which ours begin: forks behind a compaction."""
+        if len(self._told_by_heads(id)) == len(self.sessions):
+            return set()
+        held = self._inside.get(id)
+        if held is None:
+            held = self._searched(id) if _size(self.sessions[id]) <= SEARCHED_BYTES else set()
+        found = {name for key in held for name in self._beginning[key]}
+        return found | {name for key in self._glances[id].begins for name in self._around.get(key, ())}
+
+    def _searched(self, id: str) -> set[int]:
+        return self._beginning.keys() & set(ids_inside(self.sessions[id]))
+
+    @cached_property
+    def _inside(self) -> dict[str, set[int]]:
+        """The beginnings of sessions that stand anywhere in the transcripts of each, as far as these are searched."""
+        inside: dict[str, set[int]] = {}
+        allowance = SEARCHED_BYTES
+        for id, session in sorted(self.sessions.items(), key=lambda one: -one[1].changed_ns):
+            if (size := _size(session)) <= allowance:
+                allowance -= size
+                inside[id] = self._searched(id)
+        return inside
+
+    @cached_property
+    def _around(self) -> dict[int, list[str]]:
+        """The sessions that hold a beginning anywhere."""
+        around: dict[int, list[str]] = defaultdict(list)
+        for id, keys in self._inside.items():
+            for key in keys:
+                around[key].append(id)
+        return around
+
+
+class _Threads:
+    """The sessions of Codex, linked by what their heads say, in either direction."""
+
+    def __init__(self, sessions: Iterable[SessionFiles]) -> None:
+        self._known = {session.id: session for session in sessions}
+        self._named_by: dict[str, list[str]] = defaultdict(list)
+        for session in self._known.values():
+            for source in session.sources:
+                self._named_by[source].append(session.id)
+
+    def related(self, session: SessionFiles) -> set[str]:
+        """All that are linked to a session over any number of steps."""
+        found, waiting = {session.id}, [session]
+        while waiting:
+            one = waiting.pop()
+            linked = {*one.sources, *self._named_by.get(one.id, ())}
+            new = (linked & self._known.keys()) - found
+            found |= new
+            waiting += [self._known[id] for id in new]
+        return found
 
 
 def families(everything: Iterable[SessionFiles]) -> dict[Name, Kinship]:
@@ -69,14 +214,10 @@ def kin_keys(session: SessionFiles) -> list[tuple[str, bytes]]:
     keys = [("names", name.encode("utf-8", "replace")) for name in session.sources]
     if session.agent != "claude":
         return keys
-    glance = _glance(session)
+    glance = glance_at(session)
     keys += [("names", name.encode("utf-8", "replace")) for name in glance.named if name != session.id]
-    keys += [("begins", key) for key in glance.ids]
-    return keys + [("holds", key) for key in _ids_at_the_head(glance)]
-
-
-def _ids_at_the_head(glance: _Glance) -> set[bytes]:
-    return {key for pattern in _IDS for key in pattern.findall(glance.head)}
+    keys += [("begins", key) for key in glance.begins]
+    return keys + [("holds", key) for key in glance.holds]
 
 
 def _links(sessions: Collection[SessionFiles]) -> Iterator[tuple[Name, Name]]:
@@ -84,138 +225,21 @@ def _links(sessions: Collection[SessionFiles]) -> Iterator[tuple[Name, Name]]:
     for session in sessions:
         for source in session.sources:
             yield (session.agent, session.id), (session.agent, source)
-    glances = (_glance(session) for session in sessions if session.agent == "claude")
-    for one, other in _links_by_heads(glances):
+    for one, other in _links_by_heads(session for session in sessions if session.agent == "claude"):
         yield ("claude", one), ("claude", other)
 
 
-def _links_by_heads(glances: Iterable[_Glance]) -> Iterator[tuple[str, str]]:
+def _links_by_heads(sessions: Iterable[SessionFiles]) -> Iterator[tuple[str, str]]:
     """All that hold an id with which some begin are linked to one of these: a link for each, not for each pair."""
     begins: dict[bytes, str] = {}
-    held: list[tuple[str, set[bytes]]] = []
-    for glance in glances:
-        id = glance.session.id
+    held: list[tuple[str, frozenset[bytes]]] = []
+    for session in sessions:
+        id, glance = session.id, glance_at(session)
         yield from ((id, name) for name in glance.named)
-        yield from ((id, begins.setdefault(key, id)) for key in glance.ids)
-        held.append((id, _ids_at_the_head(glance)))
+        yield from ((id, begins.setdefault(key, id)) for key in glance.begins)
+        held.append((id, glance.holds))
     for id, keys in held:
         yield from ((id, begins[key]) for key in keys if key in begins)
-
-
-def _codex_family(session: SessionFiles, others: list[SessionFiles]) -> set[str]:
-    """All that are linked by what their heads say, in either direction, over any number of steps."""
-    found, waiting = {session.id}, [session]
-    while waiting:
-        one = waiting.pop()
-        for other in others:
-            if other.id not in found and (one.id in other.sources or other.id in one.sources):
-                found.add(other.id)
-                waiting.append(other)
-    return found
-
-
-class _Glance(NamedTuple):
-    """The beginning and the end of a session's transcripts."""
-
-    session: SessionFiles
-    head: bytes
-    named: frozenset[str]  # sessions from which lines came, or in which they go on
-    ids: tuple[bytes, ...]  # the first uuid and the first message's id of each
-
-
-def _claude_family(session: SessionFiles, others: list[SessionFiles]) -> set[str]:
-    ours = _glance(session)
-    hinted = _names(_HINTED, ours.head) | _names(_HINTED, _tails(session))
-    near = [other for other in others if _projects(other) & _projects(session)]
-    named = [other for other in others if other.id in ours.named | hinted and other not in near]
-    strangers = [_glance(other) for other in [*near, *named]]
-    found, waiting = {session.id}, [ours]
-    while waiting:
-        one = waiting.pop()
-        related = [other for other in strangers if _are_related(one, other)]
-        found |= {other.session.id for other in related}
-        strangers = [other for other in strangers if other not in related]
-        waiting += related
-    return found | _found_inside(ours, strangers)
-
-
-def _are_related(one: _Glance, other: _Glance) -> bool:
-    if other.session.id in one.named or one.session.id in other.named:
-        return True
-    return any(key in other.head for key in one.ids) or any(key in one.head for key in other.ids)
-
-
-def _found_inside(ours: _Glance, strangers: list[_Glance]) -> set[str]:
-    """Those that begin in the middle of our files, or in which ours begin: forks behind a compaction."""
-    held = _ids_in(ours.session) if strangers and _size(ours.session) <= SEARCHED_BYTES else set()
-    found = {other.session.id for other in strangers if not held.isdisjoint(other.ids)}
-    allowance = SEARCHED_BYTES
-    for other in sorted(strangers, key=lambda other: -other.session.changed_ns):
-        allowance -= _size(other.session)
-        if allowance < 0:
-            break
-        if other.session.id not in found and _stands_in(other.session, ours.ids):
-            found.add(other.session.id)
-    return found
-
-
-def _glance(session: SessionFiles) -> _Glance:
-    head = _heads(session)
-    ids = dict.fromkeys(key for file in session.mains for key in _first_ids(file))
-    return _Glance(session, head, _names(_NAMED, head) | _names(_NAMED, _tails(session)), tuple(ids))
-
-
-def _heads(session: SessionFiles) -> bytes:
-    return b"\n".join(_bytes_at(file, 0) for file in session.mains)
-
-
-def _tails(session: SessionFiles) -> bytes:
-    return b"\n".join(
-        _bytes_at(file, file.size - HEAD_BYTES) for file in session.mains if file.size > HEAD_BYTES
-    )
-
-
-def _names(pattern: re.Pattern[bytes], text: bytes) -> frozenset[str]:
-    return frozenset(name.decode("utf-8", "replace") for name in pattern.findall(text))
-
-
-def _bytes_at(file: LogFile, start: int) -> bytes:
-    try:
-        return next(chunks(file, max(start, 0), size=HEAD_BYTES), b"")
-    except NotReadable:
-        return b""
-
-
-def _first_ids(file: LogFile) -> list[bytes]:
-    """The ids of the first line on the tree, and of the first answer."""
-    uuid = message = None
-    for record in first_records(file, _LINES_ASKED):
-        uuid = uuid or (record.uuid if isinstance(record, Envelope) else None)
-        message = message or (record.message.id if isinstance(record, AssistantLine) else None)
-        if uuid and message:
-            break
-    return [name.encode() for name in (uuid, message) if name]
-
-
-def _ids_in(session: SessionFiles) -> set[bytes]:
-    """All uuids of lines and ids of messages in the transcripts."""
-    return {key for text in _texts(session) for pattern in _IDS for key in pattern.findall(text)}
-
-
-def _stands_in(session: SessionFiles, keys: Iterable[bytes]) -> bool:
-    return any(key in text for text in _texts(session) for key in keys)
-
-
-def _texts(session: SessionFiles) -> Iterator[bytes]:
-    """The contents of the transcripts, each piece with the end of the one before it."""
-    for file in session.mains:
-        rest = b""
-        try:
-            for chunk in chunks(file):
-                yield rest + chunk
-                rest = chunk[-_OVERLAP:]
-        except NotReadable:
-            continue
 
 
 def _projects(session: SessionFiles) -> set[str | Path]:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec import Struct, field
 
-from tracklog.pipeline.reading import lines_of, reader_for
+from tracklog.pipeline.reading import first_lines_of, reader_for
 from tracklog.records import claude_code, codex
 from tracklog.records.base import Record
-from tracklog.sources.files import NotReadable, can_be_opened, chunks
+from tracklog.sources.files import NotReadable, can_be_opened
 from tracklog.sources.found import LogFile
 
 if TYPE_CHECKING:
     from tracklog.records.codex.settings import SessionMeta
 
-_CHUNK = 1 << 16
 _MOST_LINES = 100  # as many as are asked whose they are
 _CLAUDE_NAMES = 4  # how many lines are heard that name a session
 _CODEX_LINES = 3  # its own meta line, and perhaps that of the thread it was copied from
@@ -71,7 +70,7 @@ def _plain_claude_names(file: LogFile) -> tuple[str, ...] | None:
     """The sessions that the first lines name, without the readers of all records; None: look closer."""
     names: list[str] = []
     try:
-        for line in islice(lines_of(file, chunks(file, size=_CHUNK)), _MOST_LINES):
+        for line in islice(first_lines_of(file), _MOST_LINES):
             name = _named.decode(line.raw).session_id
             names += [name] if name else []
             if len(names) == _CLAUDE_NAMES:
@@ -104,7 +103,7 @@ _plain_meta = msgspec.json.Decoder(_MetaLine)
 def _plain_codex_head(file: LogFile) -> Head | None:
     """The head of a thread that comes from nowhere else, without the readers of all records; None: look closer."""
     try:
-        lines = list(islice(lines_of(file, chunks(file, size=_CHUNK)), _CODEX_LINES))
+        lines = list(islice(first_lines_of(file), _CODEX_LINES))
         meta = _plain_meta.decode(lines[0].raw).payload
     except (NotReadable, IndexError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
@@ -116,7 +115,7 @@ def _plain_codex_head(file: LogFile) -> Head | None:
 
 def first_records(file: LogFile, most: int) -> Iterator[Record]:
     """The first records of a file, read in small bites; fewer where it cannot be read on."""
-    pieces = reader_for(file).read(lines_of(file, chunks(file, size=_CHUNK)))
+    pieces = reader_for(file).read(first_lines_of(file))
     try:
         yield from (piece.record for piece in islice(pieces, most))
     except NotReadable:

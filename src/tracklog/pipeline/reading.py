@@ -16,7 +16,7 @@ from tracklog.records.json_text import is_json
 from tracklog.records.reading import Reader
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.found import Agent, FileKind, LogFile, Skipped
-from tracklog.sources.lines import Line, cut, whole
+from tracklog.sources.lines import KEPT_BYTES, Line, cut, whole
 from tracklog.sources.places import find_at
 from tracklog.sources.spool import is_of_spool
 
@@ -32,6 +32,8 @@ ONE_DOCUMENT = frozenset(
 )
 NOT_RECORDS = frozenset({FileKind.TOOL_RESULT})  # plain output of tools
 _LINES_LOOKED_AT = 100
+_FIRST_BYTES = 2 * KEPT_BYTES  # of which the first lines of a log are; a longer line tells nothing anyway
+_BITE = 1 << 16
 _WRITTEN_BY: dict[FileKind, Agent] = {
     FileKind.JOURNAL: "claude",
     FileKind.META: "claude",
@@ -87,6 +89,21 @@ def lines_of(file: LogFile, source: Iterable[bytes] | None = None) -> Iterator[L
     return iter([document] if document.length else [])
 
 
+def first_lines_of(file: LogFile) -> Iterator[Line]:
+    """The lines in the first _FIRST_BYTES of a file, read in small bites; of a JSON document all."""
+    source = chunks(file, size=_BITE)
+    return lines_of(file, source if file.kind in ONE_DOCUMENT else _first_bytes(source))
+
+
+def _first_bytes(source: Iterable[bytes]) -> Iterator[bytes]:
+    n_bytes = 0
+    for piece in source:
+        yield piece
+        n_bytes += len(piece)
+        if n_bytes >= _FIRST_BYTES:
+            return
+
+
 def _is_many(raw: bytes) -> bool:
     """Whether a file named like a document holds a log of lines."""
     first, newline, rest = raw.partition(b"\n")
@@ -116,7 +133,7 @@ def identified(file: LogFile) -> LogFile:
     if file.kind in _WRITTEN_BY:
         return file._replace(agent=_WRITTEN_BY[file.kind])
     try:
-        told = tell_agent(lines_of(file))
+        told = tell_agent(first_lines_of(file))
         is_stranger = told.has_objects or _is_document(file)
     except NotReadable:
         return file  # whoever reads it will meet the same refusal and report it
@@ -140,13 +157,15 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[Piece]:
 
 def _is_document(file: LogFile) -> bool:
     """Whether the file is empty, or one JSON value over many lines, as some agents write it."""
+    if file.size > KEPT_BYTES:
+        return False  # too long to be decoded
     document = whole(chunks(file))
     return not document.length or (document.whole and is_json(document.raw))
 
 
 def _session_in(file: LogFile) -> str | None:
     session_of = _SESSION_OF[file.agent or ""]
-    for piece in itertools.islice(reader_for(file).read(lines_of(file)), _LINES_LOOKED_AT):
+    for piece in itertools.islice(reader_for(file).read(first_lines_of(file)), _LINES_LOOKED_AT):
         session = session_of(piece.record)
         if session:
             return session

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracklog.sources.found import Root
+from tracklog.sources.found import LogFile, Root
 from tracklog.store.settings import setting
 from tracklog.store.stamps import OUT_OF_REACH, folders_of, stamps
 
@@ -76,6 +76,20 @@ def _can_be_opened(path: str) -> bool:
     from tracklog.sources.files import can_be_opened  # seldom needed
 
     return can_be_opened(Path(path))
+
+
+def are_as_listed(folders: Mapping[str, int], files: Iterable[LogFile]) -> bool:
+    """Whether folders have the times that were noted, and files are those that were listed."""
+    return all(_time_of(path) == at for path, at in folders.items()) and all(map(_is_as_listed, files))
+
+
+def _is_as_listed(file: LogFile) -> bool:
+    try:
+        status = os.lstat(file.path)
+    except OSError:
+        return False
+    seen = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return seen == (file.size, file.mtime_ns, file.ctime_ns, file.inode)
 
 
 def _time_of(folder: str) -> int:

@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -34,16 +33,15 @@ from tracklog.model.moments import moment_ms
 from tracklog.model.session import Session
 from tracklog.pipeline.collecting import no_collecting
 from tracklog.pipeline.descent import Kinship, OnRefused
-from tracklog.pipeline.families import family
+from tracklog.pipeline.neighbours import neighbours_of
 from tracklog.pipeline.reading import identified, lines_of, pieces_of
 from tracklog.pipeline.session_life import KnownOf, SessionLives, Signs, packed
-from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, group, thread_of
+from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, thread_of
 from tracklog.pipeline.spooled import Spool
 from tracklog.records.base import Piece
 from tracklog.sources.files import NotReadable
-from tracklog.sources.folders import roots_at
-from tracklog.sources.found import FileKind, LogFile, Root, Skipped
-from tracklog.sources.places import find_all, find_at, find_one
+from tracklog.sources.found import FileKind, LogFile, Skipped
+from tracklog.sources.places import find_at
 from tracklog.store.home import Home
 
 OnBytes = Callable[[int], None]
@@ -72,15 +70,14 @@ def read(
     `home` is a folder of tracklog's own files: what its hook was told of the session is taken along, too.
     """
     file = _one_file(path)
-    found = find_all(root for one in roots for root in roots_at(Path(one))) if roots else _neighbours(file)
-    sessions = group(found)
-    for session in sessions:
-        if any(os.path.realpath(one.path) == os.path.realpath(file.path) for one in session.files):
-            kin = Kinship([session, *family(session, sessions)])
-            ours = Home(Path(home)) if home else None
-            spool = Spool(ours.path) if ours is not None else None
-            return read_session(session, kin, now=datetime.now(UTC), spool=spool, lives=SessionLives(ours))
-    raise UserError(f"{os.fspath(path)} is no log of a session of Claude Code or Codex")
+    near = neighbours_of(file, roots=[Path(root) for root in roots])
+    session = near.session_with(file)
+    if session is None:
+        raise UserError(f"{os.fspath(path)} is no log of a session of Claude Code or Codex")
+    kin = Kinship([session, *near.relatives.of(session)])
+    ours = Home(Path(home)) if home else None
+    spool = Spool(ours.path) if ours is not None else None
+    return read_session(session, kin, now=datetime.now(UTC), spool=spool, lives=SessionLives(ours))
 
 
 def read_session(
@@ -272,28 +269,3 @@ def _one_file(path: str | os.PathLike[str]) -> LogFile:
     if found is None or isinstance(found, Skipped):
         raise UserError(f"cannot read {os.fspath(path)}: {found.why if found else 'nothing there'}")
     return identified(found)
-
-
-def _neighbours(file: LogFile) -> Iterator[LogFile | Skipped]:
-    """The files among which the rest of a session may stand."""
-    if file.agent == "codex" and file.root != file.path.parent:
-        return find_all(roots_at(file.root))
-    folder = file.path.parent
-    inside = [at for at in (folder, *folder.parents) if at.name == "subagents"]
-    project = inside[-1].parent.parent if inside else folder
-    return chain(find_at(project), _in_other_projects(file, project))
-
-
-def _in_other_projects(file: LogFile, project: Path) -> Iterator[LogFile]:
-    """The logs of the same session in other projects of its home: one that was resumed elsewhere has some there."""
-    here = Path(os.path.abspath(project))
-    home = here.parent
-    if file.agent != "claude" or home.name != "projects":
-        return
-    session = file.path.relative_to(project).parts[0].removesuffix(".jsonl")
-    root = Root(agent="claude", path=home.parent, part="projects")
-    for other in sorted(home.iterdir()):
-        if other != here:
-            for path in (other / f"{session}.jsonl", *sorted((other / session).rglob("*"))):
-                if (found := find_one(str(path), [root])) is not None:
-                    yield found

@@ -31,10 +31,9 @@ from tracklog.live.registry import Registered, Roll, better
 from tracklog.live.states import Alive, LiveState
 from tracklog.model.events import SessionDescribed
 from tracklog.model.ids import MAIN
-from tracklog.pipeline.families import family
-from tracklog.pipeline.heads import head_of
-from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, group, thread_of
+from tracklog.pipeline.sessions import MAIN_KINDS, SessionFiles, thread_of
 from tracklog.pipeline.story import told_by
+from tracklog.pipeline.watch_around import Surroundings
 from tracklog.pipeline.watch_before import Before, key_of, told_state
 from tracklog.pipeline.watch_files import WatchedFiles
 from tracklog.pipeline.watch_logs import FollowedLogs
@@ -93,6 +92,7 @@ class Watch:
         self._timers: Timers[Name] = Timers()
         self._past: dict[Name, None] = {}  # that were forgotten; the registry may still name them
         self._names = LogNames(self._files.known)
+        self._around = Surroundings(self._files)
         self._logs: dict[Name, set[str]] = {}  # the paths of each session's logs
         self._unread: dict[
             Tail, Iterator[Seen | Replaced | None]
@@ -225,14 +225,7 @@ class Watch:
 
     def related_to(self, session: SessionFiles) -> list[SessionFiles]:
         """The sessions whose requests may stand in its logs, too: those of its folder, or those that a rollout names."""
-        known = self._files.known.values()
-        if session.agent == "claude":
-            folders = {file.path.parent for file in session.mains}
-            around = [file for file in known if file.path.parent in folders and file.kind in _FOLLOWED]
-        else:
-            sources = {source for file in session.mains for source in head_of(file).sources}
-            around = [file for file in known if file.agent == "codex" and file.session in sources]
-        return family(session, group([*around, *session.files])) if around else []
+        return self._around.related_to(session)
 
     def told(self, n: int) -> Before:
         """How far everything was told, for the next watch; `n` is the last number that was given."""

@@ -58,6 +58,7 @@ class WatchedFiles:
         self._beside = list(beside)  # folders whose hints wake us, and nothing else
         self._clock = clock
         self.known: dict[str, LogFile] = {}  # by path
+        self.n_changes = 0  # how often `known` changed
         self._stamps: dict[str, _Stamp] = {}
         self._folders: dict[str, int] = {}
         self._lately: dict[str, float] = {}  # by path: when it last changed
@@ -161,6 +162,7 @@ class WatchedFiles:
             status = os.lstat(path)
         except OSError:
             del self.known[path], self._stamps[path]
+            self.n_changes += 1
             self._lately.pop(path, None)
             return file._replace(size=-1)
         stamp = (status.st_size, status.st_mtime_ns, status.st_ino)
@@ -169,6 +171,7 @@ class WatchedFiles:
         self._stamps[path] = stamp
         grown = file._replace(size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino)
         self.known[path] = grown
+        self.n_changes += 1
         return grown
 
     def _changed_at(self, path: str) -> Iterable[LogFile]:
@@ -192,6 +195,7 @@ class WatchedFiles:
     def _note(self, file: LogFile) -> LogFile:
         path = str(file.path)
         self.known[path] = file = identified(file)
+        self.n_changes += 1
         self._stamps[path] = (file.size, file.mtime_ns, file.inode)
         return file
 
