@@ -104,7 +104,7 @@ prices: $(READY) ## make the price book anew from genai-prices; review the diffe
 	$(BIN)/python -m tests.prices.make_book
 	git diff --stat -- src/tracklog/model/data
 
-bench: $(READY) ## how fast reading, folding, totals, the status line, the index and the browser's pages are, beside peers
+bench: $(READY) ## how fast reading, folding, totals, the board, the status line, the index and the browser's pages are, beside peers
 	$(BIN)/python -m tests.oracle.install .lab/peers
 	$(BIN)/python -m bench.read
 	$(BIN)/python -m bench.fold
@@ -112,6 +112,7 @@ bench: $(READY) ## how fast reading, folding, totals, the status line, the index
 	$(BIN)/python -m bench.cold_start
 	$(BIN)/python -m bench.index
 	$(BIN)/python -m bench.hook
+	$(BIN)/python -m bench.many
 	$(BIN)/python -m bench.tail
 	$(BIN)/python -m bench.run
 	$(BIN)/python -m bench.redact

@@ -11,7 +11,7 @@ Rules of this room
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from tracklog.live.runs import Origin, Run, Runs, runs
@@ -100,16 +100,20 @@ class Board:
         ] = {}  # how long calls of each tool take at most, but for one in twenty
         self._past_runs: set[str] = set()  # that were lost a day ago: nobody looks for their processes again
 
-    def rows(self, now_ms: int) -> list[BoardRow]:
-        """All sessions that somebody may want to see, who needs you first."""
+    def rows(self, now_ms: int, *, states: Collection[str] | None = None) -> list[BoardRow]:
+        """All sessions that a person may want to see, those that need you first; only those in some states are counted."""
         known = runs(self._home) if self._home is not None else Runs()
         shown = [
             self._row(name, session, now_ms)._replace(started_by=known.origin_of(*name))
             for name, session in self._watch.sessions.items()
-            if _is_shown(session, now_ms)
+            if _is_shown(session, now_ms) and (states is None or session.state.state in states)
         ]
         without_log = {row.id: row for run in known.open() if (row := self._run_row(run, known, now_ms))}
-        return sorted([*shown, *without_log.values()], key=_rank)
+        return [
+            row
+            for row in sorted([*shown, *without_log.values()], key=_rank)
+            if states is None or row.state.state in states
+        ]
 
     def _run_row(self, run: Run, known: Runs, now_ms: int) -> BoardRow | None:
         """A session that was asked for and has no log yet; None if it has one, or is not ours to show."""

@@ -72,16 +72,16 @@ def top(
         watch.begin()
         board = Board(watch, load_prices(home), home=ours)
         if as_json:
-            rows = _chosen(board.rows(_now_ms()), shows_all=shows_all)
+            rows = _rows(board, _now_ms(), shows_all=shows_all)
             answer_json({"sessions": [_document(row) for row in rows]})
         elif once or not _has_screen():
-            _print_once(beneath_parents(_chosen(board.rows(_now_ms()), shows_all=shows_all)))
+            _print_once(beneath_parents(_rows(board, _now_ms(), shows_all=shows_all)))
         else:
             _run(watch, board, shows_all=shows_all, rings=rings, notifies=notifies)
 
 
-def _chosen(rows: Sequence[BoardRow], *, shows_all: bool) -> list[BoardRow]:
-    return [row for row in rows if shows_all or row.state.state in _LIVE]
+def _rows(board: Board, now_ms: int, *, shows_all: bool) -> list[BoardRow]:
+    return board.rows(now_ms, states=None if shows_all else _LIVE)
 
 
 def _document(row: BoardRow) -> dict[str, Any]:
@@ -146,14 +146,14 @@ def _run(watch: Watch, board: Board, *, shows_all: bool, rings: bool, notifies: 
                     return
                 if key == "a" and not look.is_typing:
                     shows_all = not shows_all
-                look = looked_after(look, key, _ordered(board.rows(_now_ms()), look, shows_all=shows_all))
+                look = looked_after(look, key, _ordered(_rows(board, _now_ms(), shows_all=shows_all), look))
                 next_frame = 0.0
             if watch.wait(_KEYS_S):
                 next_frame = 0.0
             if time.monotonic() >= next_frame:
                 next_frame = time.monotonic() + _FRAME_S
                 look = look._replace(width=screen.size[0], height=screen.size[1], now_ms=_now_ms())
-                rows = _ordered(board.rows(look.now_ms), look, shows_all=shows_all)
+                rows = _ordered(_rows(board, look.now_ms, shows_all=shows_all), look)
                 screen.draw(board_lines(rows, look))
                 _announce(announcements, rows, look.now_ms, rings=rings, notifies=notifies)
 
@@ -195,9 +195,9 @@ def _moved(selected: str | None, rows: Sequence[BoardRow], by: int) -> str | Non
     return ids[min(max(at, 0), len(ids) - 1)]
 
 
-def _ordered(rows: Sequence[BoardRow], look: Look, *, shows_all: bool) -> list[BoardRow]:
+def _ordered(rows: Sequence[BoardRow], look: Look) -> list[BoardRow]:
     wanted = look.filter.lower()
-    chosen = [row for row in _chosen(rows, shows_all=shows_all) if wanted in _searched(row)]
+    chosen = [row for row in rows if wanted in _searched(row)]
     sort = _SORTS[look.sort]
     return beneath_parents(chosen if sort is None else sorted(chosen, key=sort))
 
