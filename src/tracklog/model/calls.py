@@ -15,6 +15,7 @@
 | it went on in the background | `backgrounded`, with the outcome that notices, stops and the work's own log give |
 | a result, and the client's own note beside it | `ok` or `error`: the note wins over the text |
 | a result of a subagent whose last words are an API error | `error` |
+| a result whose own fields say `success: false` | `error` |
 | a result | `ok` or `error` |
 | no result, but a hook's decision or the client's note | `blocked`, or what the note says |
 | no result, but our own hook was told how it ended | `ok`, `error`, `timed_out`, `interrupted`, `denied` |

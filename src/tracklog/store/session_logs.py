@@ -43,6 +43,7 @@ class OutlinedTurn(NamedTuple):
     file: int | None
     line: int | None
     is_inherited: bool = False  # a copy of another session's
+    subagent_errors: int = 0  # calls that failed in the subagents that it started, and in theirs
 
 
 class OutlinedThread(NamedTuple):
@@ -58,6 +59,7 @@ class OutlinedThread(NamedTuple):
     is_warmup: bool
     requests: int
     calls: int
+    errors: int
 
 
 class OutlinedBranch(NamedTuple):
@@ -114,6 +116,7 @@ def turns_of(db: sqlite3.Connection, row: int, thread: str) -> list[OutlinedTurn
             (row, storable(thread)),
         )
     )
+    below = _errors_below(db, row, thread)
     found = db.execute(
         "select t.n, p.text, t.at, t.took_ms, t.requests, t.calls, t.is_interrupted, t.on_active_branch, t.file, t.line, "
         "t.is_inherited "
@@ -137,6 +140,7 @@ def turns_of(db: sqlite3.Connection, row: int, thread: str) -> list[OutlinedTurn
             file,
             line,
             bool(copied),
+            below.get(n, 0),
         )
         for n, prompt, at, took, requests, calls, cut, on, file, line, copied in found
     ]
@@ -144,6 +148,7 @@ def turns_of(db: sqlite3.Connection, row: int, thread: str) -> list[OutlinedTurn
 
 def threads_of(db: sqlite3.Connection, row: int) -> list[OutlinedThread]:
     """All threads of a session, the main one first."""
+    errors = _errors_by_thread(db, row)
     found = db.execute(
         "select thread, parent_thread, parent_call, type, description, state, sureness, is_warmup, requests, calls "
         "from thread_rows where session_row = ? order by n",
@@ -161,9 +166,61 @@ def threads_of(db: sqlite3.Connection, row: int) -> list[OutlinedThread]:
             bool(warm),
             requests or 0,
             calls or 0,
+            errors.get(id, 0),
         )
         for id, parent, call, type, words, state, sureness, warm, requests, calls in found
     ]
+
+
+def _errors_by_thread(db: sqlite3.Connection, row: int) -> dict[str | bytes, int]:
+    return dict(
+        db.execute(
+            "select thread, count(*) from call_rows where session_row = ? and verdict = 'error' group by thread",
+            (row,),
+        )
+    )
+
+
+def _errors_below(db: sqlite3.Connection, row: int, thread: str) -> dict[int | None, int]:
+    """How many calls failed in subagents, by the turn of a thread in which the uppermost of these were started."""
+    top = storable(thread)
+    errors = {one: n for one, n in _errors_by_thread(db, row).items() if one != top}
+    if not errors:
+        return {}
+    above = {
+        one: (parent, call)
+        for one, parent, call in db.execute(
+            "select thread, parent_thread, parent_call from thread_rows where session_row = ?", (row,)
+        )
+    }
+    started_by = {one: call for one in errors if (call := _call_above(above, one, top)) is not None}
+    turns = dict(
+        db.execute(
+            "select call, turn from call_rows where session_row = ? and thread = ? "
+            "and call in (select parent_call from thread_rows where session_row = ?)",
+            (row, top, row),
+        )
+    )
+    below: dict[int | None, int] = {}
+    for one, call in started_by.items():
+        if call in turns:
+            below[turns[call]] = below.get(turns[call], 0) + errors[one]
+    return below
+
+
+_Above = dict[str | bytes, tuple[str | bytes | None, str | bytes | None]]
+
+
+def _call_above(above: _Above, thread: str | bytes, top: str | bytes) -> str | bytes | None:
+    """The call of the thread `top` below which a thread works; None if it works elsewhere."""
+    seen: set[str | bytes] = set()
+    while thread in above and thread not in seen:
+        seen.add(thread)
+        parent, call = above[thread]
+        if parent == top or parent is None:
+            return call
+        thread = parent
+    return None
 
 
 def branches_of(db: sqlite3.Connection, row: int) -> list[OutlinedBranch]:

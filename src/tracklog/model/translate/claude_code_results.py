@@ -5,6 +5,7 @@ Rules of this room
      for several fates.
   2. Words count only in a result that is an error: a command can print anything. The words that the client writes in
      good results (a command moved to the background) count only where `toolUseResult` does not contradict.
+     A result that is no error, but whose `toolUseResult` says `success: false` (SendMessage, TaskUpdate, Skill), failed.
   3. The same words stand for *No* and for *Esc* (`rejected`): what follows decides, and that is the fold's to see.
 """
 
@@ -105,6 +106,7 @@ class Report(msgspec.Struct, rename="camel"):
     exit_code: int | None = None
     message: str | None = None
     error: str | None = None
+    success: bool | None = None
     workflow_name: str | None = None
     timeout_ms: float | None = None
 
@@ -163,7 +165,9 @@ def _said(record: UserLine, text: str, report: Report, *, is_error: bool) -> tup
         return denial
     if report.interrupted or report.was_interrupted:
         return "interrupted", "interrupted"
-    return ("error", "error") if is_error else ("came back", "ok")
+    if is_error:
+        return "error", "error"
+    return ("its own result says success: false", "error") if report.success is False else ("came back", "ok")
 
 
 def _background(text: str, report: Report, *, is_error: bool) -> tuple[str | None, bool]:
