@@ -84,8 +84,8 @@ def indexed(session: SessionFiles) -> Indexed:
 def agrees(one: Indexed) -> None:
     """The documents of the calls and of the session are those of the session itself."""
     documents = [json.dumps(call_row(found.call)) for found in one.calls]
-    assert documents == [json.dumps(call_row(call)) for call in one.session.calls]
-    for found, call in zip(one.calls, one.session.calls, strict=True):
+    assert documents == [json.dumps(call_row(call)) for call in one.session.calls_by_thread]
+    for found, call in zip(one.calls, one.session.calls_by_thread, strict=True):
         assert answers_words(found.call) == answers_words(call)
         if found.did is not None:
             assert short(found.did, LONGEST) == what_it_did(call, cwd=one.session.cwd)
@@ -188,7 +188,7 @@ def test_a_log_without_a_number_is_named(tmp_path: Path) -> None:
     migrate(db)
     put_session(db, rows, only_here=False)
     found = list(ask_calls(db, known_sessions(db)[0]))
-    assert [one.call.evidence for one in found] == [call.evidence for call in session.calls]
+    assert [one.call.evidence for one in found] == [call.evidence for call in session.calls_by_thread]
 
 
 def test_an_input_is_found_by_its_line_in_a_long_log(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def _tell_the_rest(session: Session, work: _Work) -> None:
     session.strays = list(work.strays())
     session.hooks = [hook_run(hook) for hook in work.other_hooks()]
     session.todos = todo_lists(session.main.calls)
-    session.questions = questions(session.calls)
+    session.questions = questions(session.calls_by_thread)
 
 
 def _trace_back(session: Session, descent: Descent) -> None:

@@ -7,6 +7,7 @@ Rules of this room
 """
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, Literal
 
 import msgspec
@@ -15,6 +16,7 @@ from msgspec import Raw, field
 from tracklog.model.events import GroupedBy, Origin, Place, TextSource
 from tracklog.model.ids import CallId, NodeId, RequestId, SessionId, TaskId, ThreadId
 from tracklog.model.life import NOT_LOOKED, Life
+from tracklog.model.moments import NO_TIME, moment_ms
 from tracklog.records.base import opened
 
 Verdict = Literal[
@@ -383,7 +385,19 @@ class Session(Value):
 
     @property
     def calls(self) -> list[Call]:
-        """The calls of all threads."""
+        """The calls of all threads in the order in which they were asked for; one without a time follows its thread."""
+        timed: list[tuple[int, Call]] = []
+        for thread in self.threads:
+            last_ms = NO_TIME
+            for call in thread.calls:
+                called_ms = moment_ms(call.called_at)
+                last_ms = last_ms if called_ms == NO_TIME else called_ms
+                timed.append((last_ms, call))
+        return [call for _, call in sorted(timed, key=itemgetter(0))]
+
+    @property
+    def calls_by_thread(self) -> list[Call]:
+        """The same calls thread by thread, the main one's first, each in the order of its log."""
         return [call for thread in self.threads for call in thread.calls]
 
     @property

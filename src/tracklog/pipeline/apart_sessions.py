@@ -88,7 +88,7 @@ def _read(sessions: ScopedSessions, files: SessionFiles, row: int) -> ApartSessi
     if not is_listed(session):
         return None
     times = [turn.took_ms for turn in session.turns if not turn.is_inherited and turn.took_ms is not None]
-    lines = [(_line(call, row, n), call) for n, call in enumerate(session.calls)]
+    lines = [(_line(call, row, n), call) for n, call in enumerate(session.calls_by_thread)]
     return ApartSession(
         line=_session_line(session, row, only_here=files.is_only_here),
         active_ms=sum(times) if times else None,

@@ -39,7 +39,7 @@ class CallValues:
     """Makes the rows of a session's calls."""
 
     def __init__(self, session: Session, file_numbers: Mapping[str, int]) -> None:
-        self._calls = session.calls
+        self._calls = session.calls_by_thread
         self._cwd = session.cwd
         self._number_of = file_numbers.get
         self._at = {call.id: n for n, call in enumerate(self._calls)}

@@ -79,7 +79,7 @@ def _storable(made: SessionRows) -> SessionRows:
 
 def facts_of(session: Session) -> dict[str, Any]:
     """What a list of sessions tells of one, but for what it cost."""
-    calls = [call for call in session.calls if not call.is_inherited]
+    calls = [call for call in session.calls_by_thread if not call.is_inherited]
     return {
         "path": session.paths[0] if session.paths else None,
         "title": session.title,

@@ -5,6 +5,8 @@ Rules of this room
      steps of SQLite's machine; then the total is a lower bound (`is_exact` false). All in all there is a time limit.
   2. What a filter says of logs (session, project) is settled first: the times of these logs bound what must be looked at.
   3. A text is only found in a log that counts; what was dropped or lies in the past leads nowhere.
+  4. Hits of the same time (or of the same relevance and second) come in the order of their logs' paths, the last line of
+     a log first: the order does not depend on which log was indexed first.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from tracklog.store.match import match_of
 from tracklog.store.odd_texts import as_text
 from tracklog.store.query import Query
 from tracklog.store.scope import Scope
-from tracklog.store.texts import ROLE_NAMES
+from tracklog.store.texts import ROLE_NAMES, SLOT_BITS
 
 By = Literal["time", "relevance"]
 COUNTED = 1_000
 RANKED = 5_000  # the newest of them, by relevance
 _STEPS = 1_000  # of SQLite's machine, between two looks at the clock
 _STEPS_TO_COUNT = 400  # times as many
+_TIED = 1_000  # hits of one second that are put in order beyond those that are wanted
 _COLUMNS = "t.id, t.file, t.line, t.offset, t.n, t.role, t.at_ms, f.agent, f.session, f.path"
 
 _WORDS = "words cross join text_rows t on t.id = words.rowid"
@@ -139,19 +142,31 @@ class _Asking:
 
 def _newest(db: sqlite3.Connection, asking: _Asking, limit: int, patience: _Patience) -> Found:
     ids: list[int] = []
-    is_exact = True
+    is_exact, n_wanted = True, 0
     try:
         for id_ in asking.ids():
-            if len(ids) >= max(COUNTED, limit):
+            if not n_wanted and len(ids) >= limit and not _is_tied(ids, limit, id_):
+                n_wanted = len(ids)
+                patience.only_count()
+            if len(ids) >= max(COUNTED, limit) and n_wanted:
                 is_exact = False
                 break
             ids.append(id_)
-            if len(ids) == limit:
-                patience.only_count()
     except sqlite3.OperationalError as error:
         _if_interrupted(error)
         is_exact = False
-    return Found(len(ids), is_exact, _hits(db, ids[:limit]))
+    hits = _hits(db, ids[: n_wanted or limit + _TIED])
+    return Found(len(ids), is_exact, sorted(hits, key=_age)[:limit])
+
+
+def _is_tied(ids: list[int], limit: int, id_: int) -> bool:
+    """Whether a text is of the same second as the last one that is wanted, so that it may come before that one."""
+    is_same = bool(limit) and id_ >> SLOT_BITS == ids[limit - 1] >> SLOT_BITS
+    return is_same and len(ids) < limit + _TIED
+
+
+def _age(hit: Hit) -> tuple[int, int, str, int, int]:
+    return -(hit.id >> SLOT_BITS), -(hit.at_ms or 0), hit.path, -hit.offset, -hit.n
 
 
 def _ranked(db: sqlite3.Connection, asking: _Asking, limit: int) -> Found:
@@ -164,8 +179,17 @@ def _ranked(db: sqlite3.Connection, asking: _Asking, limit: int) -> Found:
     except sqlite3.OperationalError as error:
         _if_interrupted(error)
         is_exact = False
-    best = [-id_ for _, id_ in sorted(ranked)[:limit]]
-    return Found(min(len(ranked), RANKED), is_exact and len(ranked) <= RANKED, _hits(db, best))
+    ranked.sort()
+    n_wanted = limit
+    while n_wanted < min(len(ranked), limit + _TIED) and _are_alike(ranked[limit - 1], ranked[n_wanted]):
+        n_wanted += 1
+    scores = {-id_: score for score, id_ in ranked[:n_wanted]}
+    best = sorted(_hits(db, list(scores)), key=lambda hit: (scores[hit.id], _age(hit)))
+    return Found(min(len(ranked), RANKED), is_exact and len(ranked) <= RANKED, best[:limit])
+
+
+def _are_alike(one: tuple[float, int], other: tuple[float, int]) -> bool:
+    return one[0] == other[0] and -one[1] >> SLOT_BITS == -other[1] >> SLOT_BITS
 
 
 def _hits(db: sqlite3.Connection, ids: list[int]) -> list[Hit]:

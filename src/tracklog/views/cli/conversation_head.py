@@ -46,12 +46,12 @@ def _where(session: Session) -> str:
 
 
 def _how_much(session: Session, cost: Sum) -> str:
-    n_errors = sum(call.verdict == "error" for call in session.calls)
+    n_errors = sum(call.verdict == "error" for call in session.calls_by_thread)
     n_subagents = sum(not thread.is_warmup for thread in session.threads) - 1
     parts = [
         _from_to(session),
         count(len(session.turns), "turn"),
-        count(len(session.calls), "call") + (f" ({count(n_errors, 'error')})" if n_errors else ""),
+        count(len(session.calls_by_thread), "call") + (f" ({count(n_errors, 'error')})" if n_errors else ""),
         count(n_subagents, "subagent") if n_subagents > 0 else "",
         cost_words(cost),
     ]

@@ -184,6 +184,6 @@ def calls_of(session: Session) -> Iterator[CallInSession]:
     """The calls of a session that was read."""
     models = {request.id: request.model for request in session.requests}
     path = session.paths[0] if session.paths else ""
-    for call in session.calls:
+    for call in session.calls_by_thread:
         model = models.get(call.request) if call.request else None
         yield CallInSession(call, model, path, session.cwd)

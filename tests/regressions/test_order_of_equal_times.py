@@ -1,0 +1,59 @@
+"""What has the same time came in an order that nobody could predict.
+
+Search hits of the same second came in the order in which workers had happened to index their logs, so the same question
+to two indexes of the same logs gave two orders, and another page. And `session.calls` listed the calls thread by thread:
+those of a subagent that ran first came last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.model.lines import at, reply, result, session, use, user
+from tests.store.test_search import AT_MS, CLAUDE, put_log, read
+from tracklog.store.database import writing
+from tracklog.store.home import Home
+from tracklog.store.search import By, search
+from tracklog.store.texts import ROLES, put_texts, worded
+from tracklog.store.values import Text
+
+N_LINES = 12
+
+
+def hits(home: Path, logs: Sequence[str], *, limit: int, by: By) -> list[tuple[str, int]]:
+    """Where a word is found that all logs hold in lines of the same time, if they are indexed in this order."""
+    with writing(Home(home)) as database:
+        for n, name in enumerate(logs, 1):
+            put_log(database.db, n, f"{CLAUDE}/projects/-app/{name}.jsonl", CLAUDE, "claude", name)
+            lines = [
+                Text(line, line * 100, 0, ROLES["answer"], AT_MS, None, None, "the parser works")
+                for line in range(1, N_LINES + 1)
+            ]
+            put_texts(database.db, [(n, worded(line)) for line in lines])
+        found = search(database.db, read("parser"), limit=limit, by=by).hits
+        return [(hit.session or "", hit.line) for hit in found]
+
+
+@pytest.mark.parametrize("by", ["time", "relevance"])
+@pytest.mark.parametrize("limit", [1, 5, 2 * N_LINES + 1, 100])
+def test_hits_of_the_same_time_have_one_order(tmp_path: Path, by: By, limit: int) -> None:
+    expected = [(name, line) for name in "abc" for line in range(N_LINES, 0, -1)]
+    assert hits(tmp_path / "1", "abc", limit=limit, by=by) == expected[:limit]
+    assert hits(tmp_path / "2", "cba", limit=limit, by=by) == expected[:limit]
+
+
+def test_the_calls_of_a_session_are_in_the_order_of_their_times() -> None:
+    beside = {"isSidechain": True, "agentId": "a1"}
+    made = session(
+        user("u", None, "go", timestamp=at(1)),
+        reply("a", "u", "m1", use("first", "Task", prompt="look"), timestamp=at(2)),
+        user("w", None, "look", timestamp=at(3), **beside),
+        reply("x", "w", "m2", use("second"), timestamp=at(4), **beside),
+        result("b", "a", "first", second=5),
+        reply("c", "b", "m3", use("third"), timestamp=at(6)),
+    )
+    assert [call.id for call in made.calls] == ["first", "second", "third"]
+    assert [call.id for call in made.calls_by_thread] == ["first", "third", "second"]
