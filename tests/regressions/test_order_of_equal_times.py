@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.model.lines import at, reply, result, session, use, user
-from tests.store.test_search import AT_MS, CLAUDE, put_log, read
+from tests.store.test_query import read
+from tests.store.test_search import AT_MS, CLAUDE, put_log
 from tracklog.store.database import writing
 from tracklog.store.home import Home
 from tracklog.store.search import By, search

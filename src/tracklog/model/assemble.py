@@ -26,7 +26,7 @@ from tracklog.model.moments import moment_ms
 from tracklog.model.session import Call, Request, Session, Stray, Thread, ThreadState, Turn
 from tracklog.model.tasks import Tasks
 from tracklog.model.thread_fold import ThreadFold
-from tracklog.model.threads import Strand, end_of, join, strands_of
+from tracklog.model.threads import Strand, end_of, join, strands_of, without_logs
 from tracklog.model.todos import questions, todo_lists
 from tracklog.model.turn_values import (
     Numbers,
@@ -160,6 +160,7 @@ class _Work:
         self._take_strays(calls)
         self.tasks = Tasks(self.folds, calls)
         join(self.strands, self.tasks)
+        self.strands |= without_logs(self.strands, lambda place: self._writer(place) is None)
         by_age = sorted(self.strands.values(), key=lambda strand: (_began(strand), strand.id), reverse=True)
         self.spawned = {strand.call: strand for strand in by_age if strand.call is not None}
         mains = [fold for fold in self.folds if fold.path in self.strands[MAIN].paths]

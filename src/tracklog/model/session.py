@@ -385,13 +385,14 @@ class Session(Value):
 
     @property
     def calls(self) -> list[Call]:
-        """The calls of all threads in the order in which they were asked for; one without a time follows its thread."""
+        """The calls of all threads in time order. One without a time has that of the call before it in its thread."""
         timed: list[tuple[int, Call]] = []
+        times: dict[CallId, int] = {}
         for thread in self.threads:
-            last_ms = NO_TIME
+            last_ms = times.get(thread.parent_call, NO_TIME) if thread.parent_call else NO_TIME
             for call in thread.calls:
                 called_ms = moment_ms(call.called_at)
-                last_ms = last_ms if called_ms == NO_TIME else called_ms
+                last_ms = times[call.id] = last_ms if called_ms == NO_TIME else called_ms
                 timed.append((last_ms, call))
         return [call for _, call in sorted(timed, key=itemgetter(0))]
 

@@ -5,12 +5,13 @@ Rules of this room
      names the agent; a workflow's run holds it. These are `stated`.
   2. Then the same prompt, then the same description: `inferred`. A call is taken once; the earliest log gets the
      earliest call.
-  3. A thread that no call can be found for stays, marked so: nothing is dropped.
+  3. A thread that no call can be found for stays, marked so: nothing is dropped. An agent whose log is missing is a
+     thread without paths, if the result of the call that started it names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from msgspec import structs
 from tracklog.model.calls import ThreadEnd
 from tracklog.model.events import (
     Event,
+    Place,
     ThreadDescribed,
     TurnEnded,
     TurnInterrupted,
@@ -32,6 +34,7 @@ from tracklog.model.thread_fold import ThreadFold
 from tracklog.records.base import opened
 
 SPAWNERS = ("Task", "Agent", "spawn_agent", "Workflow", "Skill", "SendMessage", "SlashCommand")
+_STARTERS = ("Task", "Agent", "spawn_agent")  # each call starts one agent, which its result names
 _FINAL = ("end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded")
 
 
@@ -146,6 +149,24 @@ def join(strands: Mapping[ThreadId, Strand], tasks: Tasks) -> None:
         if strand.id != MAIN and strand.parent is None:
             _join_to_thread(strand, strands)
     _cut_circles(strands)
+
+
+def without_logs(
+    strands: Mapping[ThreadId, Strand], is_own: Callable[[Place], bool]
+) -> dict[ThreadId, Strand]:
+    """The agents that the results of calls name, and of which no log is there; a copied call belongs to its writer."""
+    taken = {strand.call for strand in strands.values() if strand.call is not None}
+    found: dict[ThreadId, Strand] = {}
+    for strand in strands.values():
+        for id, call in strand.calls.items():
+            if call.called.name not in _STARTERS or id in taken or not is_own(call.called.place):
+                continue
+            for result in call.results:
+                if result.agent is not None and result.agent not in strands:
+                    missing = Strand(ThreadFold(result.agent), [], parent=strand.id, call=id)
+                    missing.joined_by = "the call's result names it"
+                    found.setdefault(result.agent, missing)
+    return found
 
 
 def _join_to_thread(strand: Strand, strands: Mapping[ThreadId, Strand]) -> None:

@@ -115,6 +115,9 @@ def _line(thread: Thread, lead: str, costs: Costs, paper: Paper) -> str:
 def _what_it_came_to(thread: Thread, costs: Costs) -> Iterator[str]:
     is_known = thread.parent_thread is not None or thread.state != "unknown"
     yield thread.state if is_known else ""
+    if not thread.paths:
+        yield "log missing"
+        return
     yield f"{count(n_requests(thread.requests), 'request')}, {count(len(thread.calls), 'call')}"
     yield cost_words(costs.sum_over(thread.requests))
 
