@@ -15,6 +15,7 @@ from tracklog.store import migrating
 from tracklog.store.database import writing
 from tracklog.store.home import Home
 from tracklog.store.migrating import NEWEST, migrate, migrations, version_of
+from tracklog.store.settings import setting
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -88,6 +89,16 @@ def test_an_index_of_a_released_schema_becomes_one_of_the_newest(n: int, tmp_pat
         ).fetchone()
         assert found >= 0
         assert database.db.execute("pragma integrity_check").fetchone() == ("ok",)
+
+
+def test_an_index_that_an_older_tracklog_filled_is_marked_as_such(tmp_path: Path) -> None:
+    filled, empty = Home(tmp_path / "filled"), Home(tmp_path / "empty")
+    for home in (filled, empty):
+        home.make()
+    load(2, filled.index)
+    with writing(filled) as database, writing(empty) as new:
+        assert setting(database.db, "read_by") == "older"
+        assert setting(new.db, "read_by") is None
 
 
 def test_a_released_schema_was_not_changed_afterwards(tmp_path: Path) -> None:

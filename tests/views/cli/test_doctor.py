@@ -234,6 +234,17 @@ def test_a_damaged_index_fails_and_the_advice_makes_it_anew(tmp_path: Path) -> N
     assert advice == "tracklog rebuild makes it anew from the logs and the archive"
 
 
+def test_an_index_of_an_older_tracklog_is_to_be_rebuilt(tmp_path: Path) -> None:
+    both_agents(tmp_path)
+    tracklog("index", home=tmp_path)
+    with closing(sqlite3.connect(tmp_path / ".local/share/tracklog/index.db")) as db, db:
+        db.execute("insert into settings (name, value) values ('read_by', 'older')")
+    state, _, advice = check_of(tracklog("doctor", "--json", home=tmp_path), "index")
+    assert (state, advice) == ("warn", "tracklog rebuild reads all logs and the archive again")
+    assert tracklog("rebuild", home=tmp_path).code == 0
+    assert check_of(tracklog("doctor", "--json", home=tmp_path), "index")[0] == "ok"
+
+
 def test_unknown_kinds_unnamed_keys_and_broken_lines_are_named_and_never_change_the_exit_code(
     tmp_path: Path,
 ) -> None:

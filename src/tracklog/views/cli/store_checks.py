@@ -12,6 +12,7 @@ from tracklog.sources.found import LogFile
 from tracklog.store.archive_rows import ArchivedLog, archived_rows, folders_of
 from tracklog.store.database import Damaged, Database, StoreError, reading
 from tracklog.store.home import Home
+from tracklog.store.settings import setting
 from tracklog.store.soundness import has_our_values, is_sound
 from tracklog.store.stamps import stamps
 from tracklog.views.cli.check import Check
@@ -94,6 +95,9 @@ def _index(database: Database, files: Sequence[LogFile]) -> Check:
         if known.get(str(file.path)) != (file.size, file.mtime_ns, file.ctime_ns, file.inode)
     ]
     there = f"{size(database.home.index.stat().st_size)}, sound"
+    if setting(database.db, "read_by") == "older":
+        evidence = f"{there}, made by an older tracklog, which read less of long outputs and forks"
+        return Check("index", "warn", evidence, "tracklog rebuild reads all logs and the archive again")
     if not waiting:
         return Check("index", "ok", f"{there}, nothing to be read")
     return Check("index", "ok", f"{there}; {count(len(waiting), 'log')} to be read at the next answer")
