@@ -36,8 +36,17 @@ def pids_named(word: str) -> list[int] | None:
 def _program(pid: int) -> bytes:
     """The name and the first two words of the command line of a process."""
     try:
-        comm = Path(f"/proc/{pid}/comm").read_bytes()
-        line = Path(f"/proc/{pid}/cmdline").read_bytes()[:_MOST_COMMAND]
+        comm = _start_of(f"/proc/{pid}/comm")
+        line = _start_of(f"/proc/{pid}/cmdline")
     except OSError:
         return b""
     return b"\0".join([comm, *(os.path.basename(one) for one in line.split(b"\0")[:2])])
+
+
+def _start_of(path: str) -> bytes:
+    """The first bytes of a file, without the cost of a file object: this is read of every process."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(file, _MOST_COMMAND)
+    finally:
+        os.close(file)
