@@ -44,7 +44,7 @@ what = "a private key"
 source = "here"
 keywords = ["-----BEGIN"]
 pattern = '-----BEGIN [A-Z ]{0,20}KEY-----'
-until = "-----END"
+block = "head"
 true = []
 false = []
 
@@ -137,7 +137,7 @@ def test_a_token_of_claims_must_hold_claims() -> None:
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\\n", b"\\r\\n"])
 def test_a_block_is_covered_to_its_end(newline: bytes) -> None:
-    block = newline.join([b"-----BEGIN KEY-----", b"MIIabc", b"def==", b"-----END KEY-----"])
+    block = newline.join([b"-----BEGIN KEY-----", b"MIIabcDEFghi1234567890", b"def==", b"-----END KEY-----"])
     data = b"x " + block + newline + b"y"
     assert found(data) == [
         Found("block", 2, 2 + len(block), block.replace(newline, b"\n"), stands_alone=True)
@@ -145,8 +145,9 @@ def test_a_block_is_covered_to_its_end(newline: bytes) -> None:
 
 
 def test_a_block_that_was_cut_off_is_covered_as_far_as_it_goes() -> None:
-    data = b'"-----BEGIN KEY-----\\nMIIabc\\ndef" and more'
-    assert [data[one.start : one.end] for one in found(data)] == [b"-----BEGIN KEY-----\\nMIIabc\\ndef"]
+    block = b"-----BEGIN KEY-----\\nMIIabcDEFghi1234567890\\ndef"
+    data = b'"' + block + b'" and more'
+    assert [data[one.start : one.end] for one in found(data)] == [block]
 
 
 def in_percent(plain: bytes) -> bytes:

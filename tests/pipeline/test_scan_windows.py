@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tracklog.model.secrets import LONGEST_BLOCK
+from tracklog.model.secret_blocks import LONGEST_BLOCK
 from tracklog.pipeline.scan_windows import BEFORE, WINDOW, Window, windows
 
 

@@ -29,7 +29,11 @@ _LEFT = 512  # so far to the left a run is followed
 _FOUR = rb"[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
 # Lines of base64 may be indented, quoted, or part of a diff, whose mark is no letter of theirs: without it they are groups of four.
 _GROUPS = rb"(?:[A-Za-z0-9+/_-]{4})*+(?:[A-Za-z0-9+/_-]{2}==|[A-Za-z0-9+/_-]{3}=)?(?![A-Za-z0-9+/_-])"
-_LINE_END = rb"(?:\r?\n|(?:\\{1,4}r)?\\{1,4}n)[ \t>|#*]{0,16}+(?:[+-](?=" + _GROUPS + rb"))?"
+# And numbered, behind the name of a file or not.
+_NUMBER = rb"(?:(?:[^\s\"'\\:]{1,200}:)?[0-9]{1,7}(?:[:|]|\t|\\{1,4}t|\xe2\x86\x92| \|)[ \t]{0,4})"
+_LINE_END = (
+    rb"(?:\r?\n|(?:\\{1,4}r)?\\{1,4}n)[ \t>|#*]{0,16}+" + _NUMBER + rb"?(?:[+-](?=" + _GROUPS + rb"))?"
+)
 _NEXT_LINE = rb"(?:(?<=[A-Za-z0-9+/_-]{40})" + _LINE_END + rb"[A-Za-z0-9+/_-]{4,}+)"
 _BEGIN, _BEHIND_A_SLASH = re.compile(_FOUR * 6), re.compile(rb"(?<=[/+])" + _FOUR * 6)
 _RUN = re.compile(rb"[A-Za-z0-9+/_-]++" + _NEXT_LINE + rb"*+={0,2}")
@@ -215,6 +219,8 @@ def _decoded_runs(data: bytes, escape: _Escape) -> Iterator[View]:
             match = run_of.match(data, start)
             behind = max(match.end() if match is not None else 0, found.end())
             yield _decoded(data, start, behind, escape)
+            if escape.sign == b"%" and data.find(b"+", start, behind) >= 0:
+                yield _decoded(data, start, behind, escape, blank=b"+")
         at = haystack.find(escape.sign, behind)
 
 
@@ -223,7 +229,8 @@ def _run_of(letters: bytes) -> re.Pattern[bytes]:
     return re.compile(b"[" + re.escape(letters) + b"]{1,%d}" % _LONGEST_RUN)
 
 
-def _decoded(data: bytes, start: int, end: int, escape: _Escape) -> View:
+def _decoded(data: bytes, start: int, end: int, escape: _Escape, *, blank: bytes = b" ") -> View:
+    """What a run says; in a form there is another letter for a blank."""
     parts: list[bytes] = []
     steps = [(0, start)]
     at, n_plain = start, 0
@@ -232,10 +239,10 @@ def _decoded(data: bytes, start: int, end: int, escape: _Escape) -> View:
         plain = data[at : match.start()]
         if escape.sign[:1] == b"\\":  # which may be escaped itself
             plain = plain.rstrip(b"\\")
-        parts += [plain, meaning]
+        parts += [plain.replace(blank, b" "), meaning]
         n_plain += len(plain)
         steps.append((n_plain, at + len(plain)))
         n_plain += len(meaning)
         at = match.end()
         steps.append((n_plain, at))
-    return View(b"".join([*parts, data[at:end]]), tuple(steps))
+    return View(b"".join([*parts, data[at:end].replace(blank, b" ")]), tuple(steps))

@@ -22,8 +22,9 @@ from stringzilla import Str
 from tracklog.model.disguises import BASE64_LETTERS, forms_of
 from tracklog.model.private import Private, private_in
 from tracklog.model.private_spots import Spotter
+from tracklog.model.secret_blocks import LONGEST_BLOCK
 from tracklog.model.secret_rules import RuleBook, shipped_rules
-from tracklog.model.secrets import LONGEST_BLOCK, Found, find
+from tracklog.model.secrets import Found, find
 
 Class = Literal["secret", "private"]
 MOST_LEARNED = 1000  # values that are looked for in every shape
@@ -172,7 +173,8 @@ class Redactor:
         for one in looked.found:
             value = self._values.get(one.value) or Value("secret", one.kind, hash_of(self._key, one.value))
             if not self._allowed(one.kind, value.hash, place):
-                self._learn_value(one, value)
+                if not one.is_sign:
+                    self._learn_value(one, value)
                 spans.append(_Span(one.start, one.end, value))
         return spans
 

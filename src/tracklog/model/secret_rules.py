@@ -16,8 +16,13 @@ from typing import Any, NamedTuple
 
 MUTE = "·"  # stands in examples, so that no scanner takes the rules for a leak
 _FILE = "data/secrets.toml"
-_SEARCH = ("secret_rules.py", "secrets.py", "disguises.py")  # how we search is a part of the rules
-_QUOTE = rb"(?:\\{0,7}[\"'`])"
+_SEARCH = (
+    "secret_rules.py",
+    "secrets.py",
+    "secret_blocks.py",
+    "disguises.py",
+)  # how we search is a part of the rules
+_QUOTE = rb"(?:(?:\\{0,15}[\"'`]){1,2})"
 _MACROS = {
     # A letter behind a backslash, or the `m` of a terminal's colour, is no letter of the word that follows.
     "{left}": rb"(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf])|(?<=[0-9\[]m))",
@@ -27,8 +32,17 @@ _MACROS = {
     # Behind a token of letters and digits a `-` or `_` begins something else: the rest of a file's name.
     "{end}": rb"(?![A-Za-z0-9])",
     "{q}": _QUOTE + rb"?",
+    # What words, numbers and the signs between them make up: a name in code, and no password that is worth the name.
+    "{words}": rb"(?>(?>[A-Z]?[a-z]{2,24}|(?:Of|To|In|Is|By|On|Id|Db|My|No|At|As|It|Or|If|Do|Up|We)(?![a-z])|[A-Z]{2,24}|[0-9]{1,6}|[-_./]){1,16})",
     "{eq}": _QUOTE + rb"?[ \t]{0,8}(?:=>|:=|==|=|:)[ \t]{0,8}" + _QUOTE + rb"?",
 }
+
+
+# The first or last line of a private key. A terminal breaks it anywhere, and `grep` colours the words that it was asked for.
+_LINE = re.compile(rb"\{(begin|end):([A-Z ]+)\}")
+_BREAK = rb"(?:\r?\n|\\{1,16}n)?+"
+_COLOURS = rb"(?:(?:\x1b|\\{1,16}(?:u001[bB]|x1[bB]|033|e))\[[0-9;?]{0,16}[A-Za-z]){0,4}+"
+_BLANK = _COLOURS + rb"(?: |\+|%20|&#32;|&nbsp;|\r?\n|\\{1,16}n)" + _COLOURS
 
 
 class Rule(NamedTuple):
@@ -42,7 +56,7 @@ class Rule(NamedTuple):
     nocase: bool
     min_entropy: float  # bits per byte of the value
     check: str  # "jwt": it must decode to one
-    until: bytes  # a block goes on to this marker
+    block: str  # "head" or "tail": the pattern is the first or the last line of a private key
     back: re.Pattern[bytes] | None  # what stands before the keyword and belongs to the value
     true: tuple[bytes, ...]
     false: tuple[bytes, ...]
@@ -100,7 +114,7 @@ def _rule(given: dict[str, Any]) -> Rule:
         nocase=nocase,
         min_entropy=given.get("min_entropy", 0.0),
         check=given.get("check", ""),
-        until=given.get("until", "").encode(),
+        block=given.get("block", ""),
         back=re.compile(b"(?:" + _expanded(given["back"]) + rb")\Z") if "back" in given else None,
         true=_unmuted(given["true"]),
         false=_unmuted(given["false"]),
@@ -108,10 +122,21 @@ def _rule(given: dict[str, Any]) -> Rule:
 
 
 def _expanded(pattern: str) -> bytes:
-    expanded = pattern.encode()
+    expanded = _LINE.sub(lambda match: _marker(*match.groups()), pattern.encode())
     for name, meaning in _MACROS.items():
         expanded = expanded.replace(name.encode(), meaning)
     return expanded
+
+
+def _marker(side: bytes, label: bytes) -> bytes:
+    """The pattern of the line that begins or ends a private key; the plain kind may have any other name before it."""
+    other = rb"(?:(?!ENCRYPTED)[A-Z0-9]{2,12}" + _BLANK + rb"){0,3}" if label == b"PRIVATE KEY" else b""
+    words = [_BREAK.join(re.findall(rb".", word)) for word in label.split()]
+    dashes = rb"(?:" + _BREAK + rb"-){5}"
+    if side == b"end":
+        other = rb"(?:[A-Z0-9]{2,12}" + _BLANK + rb"){0,3}"
+        words, dashes = [*words[:-1], words[-1] + rb"(?: BLOCK)?"], rb"-{0,5}"
+    return b"-----" + _COLOURS + side.upper() + _BLANK + other + _BLANK.join(words) + _COLOURS + dashes
 
 
 def _unmuted(texts: list[str]) -> tuple[bytes, ...]:

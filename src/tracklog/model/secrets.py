@@ -24,18 +24,15 @@ from typing import NamedTuple
 from stringzilla import Str
 
 from tracklog.model.disguises import View, undisguised
+from tracklog.model.secret_blocks import BOUNDARY, Block, block_behind, plain_block, start_of_block
 from tracklog.model.secret_rules import Rule, RuleBook, shipped_rules
 
-LONGEST_BLOCK = 1 << 16  # of a private key
 _MOST_BACK = 32  # bytes before a keyword that may belong to a value
 _MOST_VIEWS = 2  # one encoded in the other
-_BLOCK = re.compile(rb"(?:[A-Za-z0-9+/=:,. \r\n-]|\\+[rnt]){0,65536}")
-_END_OF_MARKER = re.compile(rb"[A-Z0-9 ]{0,60}-{0,5}")
 _PLACEHOLDER = re.compile(
     rb"(?:\xc2\xab|\\u00ab)(?:secret|private):([a-z0-9-]{1,40}):[0-9a-f]{8}(?:\xc2\xbb|\\u00bb)"
 )
 _BEGINNINGS = [quote + of for quote in (b"\xc2\xab", b"\\u00ab") for of in (b"secret:", b"private:")]
-_LINE_ENDS = re.compile(rb"\r\n|(?:\\+r)?\\+n")  # in a block, also escaped
 _ESCAPES = re.compile(rb"\\+([\"'/`\\])")
 
 
@@ -47,6 +44,7 @@ class Found(NamedTuple):
     end: int
     value: bytes
     stands_alone: bool = False  # its shape is enough: it is found wherever it stands
+    is_sign: bool = False  # it tells of a secret and holds none: there is nothing to look for elsewhere
 
 
 class Missed(NamedTuple):
@@ -80,8 +78,8 @@ def _looked(data: bytes, book: RuleBook, *, views: int) -> Looked:
 
 def _seen_through(hidden: list[View], book: RuleBook, *, views: int) -> Iterator[Found]:
     """What hides in runs, all of which are searched at once: there may be very many short ones."""
-    begins = list(accumulate((len(view.plain) + 1 for view in hidden), initial=0))
-    for one in _looked(b"\n".join(view.plain for view in hidden), book, views=views).found:
+    begins = list(accumulate((len(view.plain) + len(BOUNDARY) for view in hidden), initial=0))
+    for one in _looked(BOUNDARY.join(view.plain for view in hidden), book, views=views).found:
         first, last = (bisect_right(begins, at) - 1 for at in (one.start, one.end - 1))
         start, _ = hidden[first].raw(one.start - begins[first], one.start - begins[first] + 1)
         _, end = hidden[last].raw(one.end - begins[last] - 1, one.end - begins[last])
@@ -134,7 +132,6 @@ class _Search:
         self._book = book
         self._missed = missed
         self._done = 0  # what lies before is covered
-        self._marker: int | None = -1  # the next end of a block, as far as we looked; None: there is none
         self.number = number
 
     def take(self, match: re.Match[bytes]) -> Found | None:
@@ -143,10 +140,10 @@ class _Search:
         if at < self._done:
             return None
         start, end = match.span("v") if "v" in match.re.groupindex else match.span()
-        if self._rule.until:
-            end = self._end_of_block(match.end())
         if start < 0:  # an alternative without a value
             return None
+        if self._rule.block:
+            return self._block(start, end)
         if self._rule.back is not None:
             before = self._rule.back.search(self._data[max(0, start - _MOST_BACK) : start])
             start -= len(before[0]) if before is not None else 0
@@ -156,18 +153,25 @@ class _Search:
         if why is not None:
             self._missed.append(Missed(self._rule.kind, start, end, why))
             return None
-        plain = _plain(value, is_block=bool(self._rule.until))
-        return Found(self._rule.kind, start, end, plain, stands_alone=start <= at)
+        return Found(self._rule.kind, start, end, _plain(value), stands_alone=start <= at)
 
-    def _end_of_block(self, begin: int) -> int:
-        if self._marker is not None and self._marker < begin:
-            found = self._data.find(self._rule.until, begin)
-            self._marker = found if found >= 0 else None
-        if self._marker is not None and self._marker - begin <= LONGEST_BLOCK:
-            rest = _END_OF_MARKER.match(self._data, self._marker + len(self._rule.until))
-            return rest.end() if rest is not None else self._marker + len(self._rule.until)
-        body = _BLOCK.match(self._data, begin)  # it was cut off: all that may belong to it
-        return body.end() if body is not None else begin
+    def _block(self, start: int, end: int) -> Found | None:
+        """The key whose first or last line lies from `start` to `end`."""
+        if self._rule.block == "tail":
+            begin = start_of_block(self._data, start)
+            self._done = end
+            block = None if begin is None else Block(end, True)
+            start = start if begin is None else begin
+        else:
+            block = block_behind(self._data, start, end)
+            self._done = end if block is None else block.end
+        if block is None:
+            self._missed.append(Missed(self._rule.kind, start, end, "no key follows"))
+            return None
+        value = plain_block(self._data[start : block.end])
+        return Found(
+            self._rule.kind, start, block.end, _plain(value), stands_alone=True, is_sign=not block.has_key
+        )
 
 
 def _why_none(value: bytes, rule: Rule, book: RuleBook) -> str | None:
@@ -176,7 +180,7 @@ def _why_none(value: bytes, rule: Rule, book: RuleBook) -> str | None:
         return "replaced already"
     if value in book.known_examples:
         return "a well-known example"
-    if not rule.until and book.placeholders.search(value):
+    if book.placeholders.search(value):
         return "a placeholder"
     if rule.min_entropy and _entropy(value) < rule.min_entropy:
         return "too plain"
@@ -199,15 +203,16 @@ def _is_jwt(value: bytes) -> bool:
         return False
 
 
-def _plain(value: bytes, *, is_block: bool) -> bytes:
-    """As it is used: without the backslashes of JSON, and a block with plain line ends."""
-    if is_block:
-        value = _LINE_ENDS.sub(b"\n", value)
+def _plain(value: bytes) -> bytes:
+    """As it is used: without the backslashes of JSON."""
     return _ESCAPES.sub(rb"\1", value) if b"\\" in value else value
 
 
 def _apart(ranked: list[tuple[int, Found]]) -> list[Found]:
-    """Those that overlap become one, which covers all and has the name of the first rule."""
+    """Those that overlap become one, which covers all and has the name of the first rule.
+
+    What only tells of a secret gives way to the secret.
+    """
     found: list[Found] = []
     rank = 0
     for number, one in sorted(ranked, key=lambda pair: (pair[1].start, pair[1].end)):
@@ -216,6 +221,7 @@ def _apart(ranked: list[tuple[int, Found]]) -> list[Found]:
             rank = number
             continue
         last = found[-1]
-        named, rank = (one, number) if number < rank else (last, rank)
+        is_better = number < rank if one.is_sign == last.is_sign else last.is_sign
+        named, rank = (one, number) if is_better else (last, rank)
         found[-1] = named._replace(start=last.start, end=max(last.end, one.end))
     return found

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from tracklog.model.secrets import LONGEST_BLOCK
+from tracklog.model.secret_blocks import LONGEST_BLOCK
 
 WINDOW = 1 << 20
 BEFORE = 1 << 12  # bytes before its own that a window sees

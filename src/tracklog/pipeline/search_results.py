@@ -17,7 +17,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from tracklog.model.events import TextSource
-from tracklog.model.secrets import LONGEST_BLOCK
+from tracklog.model.secret_blocks import LONGEST_BLOCK
 from tracklog.pipeline.found_texts import FoundTexts
 from tracklog.pipeline.searching import Shown, find
 from tracklog.pipeline.snippets import Marker, Snippet, cut_out

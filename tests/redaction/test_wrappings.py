@@ -1,0 +1,122 @@
+"""A secret of every kind in everything that tools print around a text: no line of it comes through."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.redaction.leaks import leaks_in
+from tests.redaction.planted import Plant, plants
+from tests.redaction.wrappings import TERMINALS, WRAPPINGS, lines_of
+from tests.soak import IS_SOAK
+from tracklog.model.redact import Redactor
+
+KEY = bytes(range(32))
+_PART = 8  # one of so many wrappings is tried with each kind; a soak run tries all
+
+NAMES = [
+    "password",
+    "Password",
+    "db_password",
+    "DB_PASSWORD",
+    "DB_PASS",
+    "db_pass",
+    "smtp_pass",
+    "SMTP_PASS",
+    "dbPass",
+    "pass",
+    "pwd",
+    "DB_PWD",
+    "psk",
+    "wpa_passphrase",
+    "Enter·password",
+    "passwort",
+    "Passwort",
+    "Kennwort",
+    "mot·de·passe",
+    "mot_de_passe",
+    "contraseña",
+    "contrasena",
+    "senha",
+    "wachtwoord",
+    "lösenord",
+    "hasło",
+    "parola",
+    "şifre",
+    "пароль",
+    "Пароль",
+    "密码",
+    "パスワード",
+    "비밀번호",
+    "passcode",
+    "[sudo]·password·for·ada",
+]
+SPELLINGS = [
+    "{n}: {v}", "{n}={v}", "{n} = {v}", "{n}:{v}", '"{n}": "{v}"', "'{n}': '{v}'", '{n}="{v}"', "{n}={v} ./run",
+    "{n}: {v}, and more", "<{n}>{v}</{n}>", "- {n}: {v}\n- x: 1", '{n} := "{v}"', "**{n}:** `{v}`", "| {n} | {v} |",
+]  # fmt: skip
+NAMED = [
+    Plant(
+        f"{name} as {spelling!r}", spelling.format(n=name.replace("·", " "), v="kT9vQ2mLx7Zr"), "kT9vQ2mLx7Zr"
+    )
+    for name in NAMES
+    for spelling in SPELLINGS
+]
+
+
+def in_a_log(text: str) -> str:
+    return json.dumps(
+        {"message": {"content": [{"type": "tool_result", "content": text}]}}, ensure_ascii=False
+    )
+
+
+def leaks(plant: Plant, text: str) -> list[str]:
+    """The ways in which a line of the secret can still be had from the text, cleaned alone or as a line of a log."""
+    cleaned = [Redactor(key=KEY).clean(one.encode()) for one in (text, in_a_log(text))]
+    return [way for data in cleaned for line in lines_of(plant) for way in leaks_in(data, line)]
+
+
+def test_there_are_a_hundred_kinds_and_twenty_wrappings() -> None:
+    assert len({plant.kind for plant in plants()}) >= 100
+    assert len(WRAPPINGS) >= 100
+
+
+@pytest.mark.parametrize(
+    ("number", "plant"), [pytest.param(n, plant, id=plant.kind) for n, plant in enumerate(plants())]
+)
+def test_a_secret_of_every_kind_is_found_in_every_wrapping(number: int, plant: Plant) -> None:
+    tried = list(WRAPPINGS) if IS_SOAK else list(WRAPPINGS)[number % _PART :: _PART]
+    assert [
+        (name, leaks(plant, WRAPPINGS[name](plant.text)))
+        for name in tried
+        if leaks(plant, WRAPPINGS[name](plant.text))
+    ] == []
+
+
+@pytest.mark.parametrize("wrapping", WRAPPINGS)
+def test_a_private_key_is_found_in_every_wrapping(wrapping: str) -> None:
+    plant = next(one for one in plants() if one.kind == "rsa-private-key")
+    assert leaks(plant, WRAPPINGS[wrapping](plant.text)) == []
+
+
+@pytest.mark.parametrize("columns", TERMINALS)
+def test_a_private_key_is_found_where_a_terminal_breaks_its_lines(columns: str) -> None:
+    keys = [one for one in plants() if one.text.startswith("-----BEGIN")]
+    rows = {one.kind: TERMINALS[columns](WRAPPINGS["grep -rn"](one.text)) for one in keys}
+    assert [(one.kind, rows[one.kind]) for one in keys if leaks(one, rows[one.kind])] == []
+
+
+@pytest.mark.parametrize("plant", NAMED, ids=lambda plant: plant.kind)
+def test_a_random_password_is_found_behind_each_of_its_names(plant: Plant) -> None:
+    assert leaks(plant, plant.text) == []
+
+
+def test_named_passwords_are_found_in_wrappings() -> None:
+    left = [
+        (plant.kind, name)
+        for n, plant in enumerate(NAMED)
+        for name in list(WRAPPINGS)[0 if IS_SOAK else n % len(WRAPPINGS) :: 1 if IS_SOAK else len(WRAPPINGS)]
+        if leaks(plant, WRAPPINGS[name](plant.text))
+    ]
+    assert left == []
