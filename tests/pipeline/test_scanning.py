@@ -383,7 +383,6 @@ def test_files_are_looked_through_without_an_index_as_with_one(logs: Logs) -> No
 @pytest.mark.parametrize(
     ("why", "harmless"),
     [
-        ("symbolic link", True),
         ("FIFO", True),
         ("another name of a file already found", True),
         ("permission denied", False),

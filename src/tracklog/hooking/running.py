@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from tracklog.hooking.decisions import Decision, document_of
-from tracklog.hooking.events import Event, read_event
+from tracklog.hooking.events import KNOWN, Event, OtherEvent, read_event
 
 Decided = Decision | Sequence[Decision] | None
 Handler = Callable[[Any], Decided]
@@ -45,6 +45,8 @@ def call(handler: Handler, payload: dict[str, Any] | str | bytes, *, fails_close
     try:
         with contextlib.redirect_stdout(printed):
             event = read_event(_object(payload))
+            if fails_closed:
+                _check_known(event)
             outcome = outcome_of(handler(event), event)
     except (
         Exception,
@@ -102,6 +104,15 @@ def outcome_of(decided: Decided, event: Event) -> Outcome:
     if blocked:
         return Outcome(BLOCKED, stdout, "\n".join(blocked) + "\n")
     return Outcome(FINE, stdout)
+
+
+def _check_known(event: Event) -> None:
+    """Raise ValueError where a guard could not see what it guards: no event is named, or it has an unknown shape."""
+    name = event.payload.get("hook_event_name")
+    if not (isinstance(name, str) and name):
+        raise ValueError("the payload names no event: hook_event_name is missing, so the guard blocks")
+    if isinstance(event, OtherEvent) and name in KNOWN:
+        raise ValueError(f"the payload is no {name} of a known shape, so the guard blocks")
 
 
 def _object(payload: dict[str, Any] | str | bytes) -> dict[str, Any]:

@@ -40,7 +40,7 @@ _RUN = re.compile(rb"[A-Za-z0-9+/_-]++" + _NEXT_LINE + rb"*+={0,2}")
 _LONG = b"a" * 24  # so many letters in a row, when all letters look alike, are worth a look
 _ALIKE = bytes(97 if byte in BASE64_LETTERS else 32 for byte in range(256))
 _LINE_ENDS = re.compile(_LINE_END)
-_PRINTABLE = bytes(range(32, 127))
+_PRINTABLE = bytes(range(32, 127)) + bytes(range(128, 256))
 _NO_QUOTES = bytes(set(_PRINTABLE) - set(b" \"'`"))
 
 

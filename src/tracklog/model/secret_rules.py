@@ -22,7 +22,7 @@ _SEARCH = (
     "secret_blocks.py",
     "disguises.py",
 )  # how we search is a part of the rules
-_QUOTE = rb"(?:(?:\\{0,15}[\"'`]){1,2})"
+_QUOTE = rb"(?:(?:\\{0,15}[\"'`]){1,5})"
 _MACROS = {
     # A letter behind a backslash, or the `m` of a terminal's colour, is no letter of the word that follows.
     "{left}": rb"(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf])|(?<=[0-9\[]m))",

@@ -14,7 +14,7 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -30,7 +30,7 @@ from tracklog.pipeline.workers import Send, messages_of
 from tracklog.sources.files import NotReadable, chunks, open_log
 from tracklog.sources.found import LogFile, Skipped
 from tracklog.sources.marks import still_begins
-from tracklog.sources.reasons import why_failed, why_not_regular
+from tracklog.sources.reasons import SYMBOLIC_LINK, why_failed, why_not_regular
 from tracklog.store import archive_rows, catalogue
 from tracklog.store.database import Database
 from tracklog.store.secret_rows import Since, Standing, Which, drop_past, put_scanned, to_scan
@@ -49,7 +49,7 @@ _NEVER_READ = frozenset(
     {
         *map(
             why_not_regular,
-            (stat.S_IFLNK, stat.S_IFIFO, stat.S_IFSOCK, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFDIR),
+            (stat.S_IFIFO, stat.S_IFSOCK, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFDIR),
         ),
         why_not_regular(0),
         "another name of a file already found",  # sources/places.py
@@ -106,9 +106,17 @@ class Scan(NamedTuple):
     n_bytes: int
 
 
-def is_harmless(skipped: Skipped) -> bool:
-    """Whether what was left alone is never read by anybody: no log, or another name of one."""
-    return skipped.why in _NEVER_READ
+def is_harmless(skipped: Skipped, scanned: Collection[str] = (), roots: Iterable[Path] = ()) -> bool:
+    """Whether what was left alone is no log, or another name of what was looked through.
+
+    A link is another name if it leads to one of the logs that were looked through, or into a root.
+    """
+    if skipped.why != SYMBOLIC_LINK:
+        return skipped.why in _NEVER_READ
+    real = os.path.realpath(skipped.path)
+    if not os.path.exists(real) or real in scanned:
+        return True
+    return os.path.isdir(real) and any(Path(real).is_relative_to(os.path.realpath(root)) for root in roots)
 
 
 def scan_index(

@@ -118,6 +118,8 @@ def _opened(path: Path, home: Home) -> Iterator[Input]:
 
 def _input(path: Path, home: Home, stack: ExitStack) -> Input:
     if path == _STDIN:
+        if sys.stdin is None:  # it was closed before we began
+            raise NotReadable(_STDIN, "stdin is closed: name a FILE, or pipe something in")
         stream = stack.enter_context(_kept(_read_all(sys.stdin.buffer), home))
         return Input(None, stream, stream.tell())
     real = Path(os.path.realpath(path))
@@ -132,13 +134,17 @@ def _input(path: Path, home: Home, stack: ExitStack) -> Input:
 @contextmanager
 def _kept(source: Iterator[bytes], home: Home) -> Iterator[IO[bytes]]:
     home.make()
-    with tempfile.TemporaryFile(dir=home.path, prefix=".redact-") as stream:
+    with ExitStack() as stack:
         try:
+            stream = stack.enter_context(tempfile.TemporaryFile(dir=home.path, prefix=".redact-"))
             for piece in source:
                 stream.write(piece)
             stream.flush()
         except OSError as error:
-            raise UserError(f"cannot keep what is read in {home.path}: {why_failed(error)}") from error
+            what_to_do = "set TRACKLOG_HOME to a folder that can be written, or name a FILE"
+            raise UserError(
+                f"cannot keep what is read in {home.path}: {why_failed(error)}; {what_to_do}"
+            ) from error
         yield stream
 
 

@@ -159,7 +159,9 @@ def _in_files(paths: Sequence[Path], asked: Asked, looking: Looking) -> Result:
     scanned = _scan_files(files, looking)
     skipped = [*found.skipped, *scanned.not_scanned]
     named = set(paths)
-    unscanned = [one for one in skipped if not is_harmless(one) or one.path in named]
+    scanned_paths = {os.path.realpath(file.path) for file in files}
+    roots = [root.path for root in found.roots]
+    unscanned = [one for one in skipped if not is_harmless(one, scanned_paths, roots) or one.path in named]
     return Result(scanned.standing, skipped, len(unscanned), len(files), scanned.n_bytes, scanned.n_bytes)
 
 
@@ -180,7 +182,8 @@ def _in_index(asked: Asked, looking: Looking, *, syncs: bool) -> Result:
             raise NotThere("there is no index yet: `tracklog index` makes it")
         which = Which(index.scope, asked.agent, asked.since_ns)
         n_new = _scan_what_is_new(index.database, which, looking)
-        skipped, beyond = _beyond(index, asked, looking) if syncs else ([], None)
+        skipped, beyond, scanned_paths = _beyond(index, asked, looking) if syncs else ([], None, set())
+        roots = [root.path for root in index.roots]
         db = index.database.db
         unscanned = _as_skipped(not_scanned(db, which, rules=looking.rules))
         found = standing(db, which, rules=looking.rules)
@@ -190,7 +193,11 @@ def _in_index(asked: Asked, looking: Looking, *, syncs: bool) -> Result:
     if beyond is not None:
         found = sorted([*found, *beyond.standing], key=lambda one: (one.path, one.line, one.kind))
         unscanned += beyond.not_scanned
-    harmful = {one.path: one for one in (*skipped, *unscanned) if one in unscanned or not is_harmless(one)}
+    harmful = {
+        one.path: one
+        for one in (*skipped, *unscanned)
+        if one in unscanned or not is_harmless(one, scanned_paths, roots)
+    }
     n_beyond = beyond.n_bytes if beyond is not None else 0
     return Result(
         standing=found,
@@ -218,8 +225,8 @@ def _scan_what_is_new(database: Database, which: Which, looking: Looking) -> int
     return written(database.home, work)
 
 
-def _beyond(index: Index, asked: Asked, looking: Looking) -> tuple[list[Skipped], Scan]:
-    """What stands in the roots and not in the index: left alone, out of reach, or not kept there."""
+def _beyond(index: Index, asked: Asked, looking: Looking) -> tuple[list[Skipped], Scan, set[str]]:
+    """What stands in the roots and not in the index: left alone, out of reach, or not kept there; and all paths."""
     from tracklog.pipeline.scanning import out_of_reach
     from tracklog.sources.found import LogFile, Skipped
     from tracklog.sources.places import find_all
@@ -231,7 +238,8 @@ def _beyond(index: Index, asked: Asked, looking: Looking) -> tuple[list[Skipped]
     scan = _scan_files([file for file in files if str(file.path) not in known], looking)
     unread = out_of_reach(index.database, files)
     skipped = [one for one in found if isinstance(one, Skipped)]
-    return skipped, scan._replace(not_scanned=[*scan.not_scanned, *unread])
+    paths = {os.path.realpath(one.path) for one in found if isinstance(one, LogFile)}
+    return skipped, scan._replace(not_scanned=[*scan.not_scanned, *unread]), paths
 
 
 def _is_meant(file: LogFile, asked: Asked) -> bool:
