@@ -22,7 +22,7 @@ _SEARCH = (
     "secret_blocks.py",
     "disguises.py",
 )  # how we search is a part of the rules
-_QUOTE = rb"(?:(?:\\{0,15}[\"'`]){1,5})"
+_QUOTE = rb"(?:(?:\\{0,15}[\"'`]){1,2})"
 _MACROS = {
     # A letter behind a backslash, or the `m` of a terminal's colour, is no letter of the word that follows.
     "{left}": rb"(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf])|(?<=[0-9\[]m))",
@@ -32,6 +32,7 @@ _MACROS = {
     # Behind a token of letters and digits a `-` or `_` begins something else: the rest of a file's name.
     "{end}": rb"(?![A-Za-z0-9])",
     "{q}": _QUOTE + rb"?",
+    "{quotes}": _QUOTE + rb"{0,3}",  # as a shell writes one in another: '"'"'
     # What words, numbers and the signs between them make up: a name in code, and no password that is worth the name.
     "{words}": rb"(?>(?>[A-Z]?[a-z]{2,24}|(?:Of|To|In|Is|By|On|Id|Db|My|No|At|As|It|Or|If|Do|Up|We)(?![a-z])|[A-Z]{2,24}|[0-9]{1,6}|[-_./]){1,16})",
     "{eq}": _QUOTE + rb"?[ \t]{0,8}(?:=>|:=|==|=|:)[ \t]{0,8}" + _QUOTE + rb"?",
