@@ -12,6 +12,7 @@ import msgspec
 
 from tracklog.model.ledger import Ledger
 from tracklog.pipeline.sessions import SessionFiles
+from tracklog.records.json_text import loads
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.found import LogFile
 from tracklog.sources.lines import cut
@@ -53,4 +54,12 @@ def _said(raw: bytes) -> _Line | None:
     try:
         return _line.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _tolerantly_said(raw)
+
+
+def _tolerantly_said(raw: bytes) -> _Line | None:
+    """The same of a line that only the tolerant reader of records can read."""
+    try:
+        return msgspec.convert(loads(raw)[0], _Line)
+    except (ValueError, RecursionError):
         return None

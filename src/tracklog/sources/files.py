@@ -55,8 +55,11 @@ def can_be_opened(file: LogFile | Path) -> bool:
 
 
 def open_log(file: LogFile | Path) -> io.FileIO:
-    """The file's stored bytes, unbuffered; raises NotReadable for whatever is not a regular file."""
-    return os.fdopen(_opened(_path_of(_readable(file))), "rb", buffering=0)
+    """The file's stored bytes, unbuffered; raises NotReadable for whatever is not a regular file.
+
+    It never opens the archive's copy in place of a log: that one is compressed, which the caller would not know.
+    """
+    return os.fdopen(_opened(_path_of(file)), "rb", buffering=0)
 
 
 def _opened(path: Path) -> int:

@@ -134,17 +134,22 @@ def _was_ever_complete(home: Home, roots: list[Root]) -> bool:
 
 def _is_up_to_date(home: Home, roots: list[Root], *, settles: bool) -> bool:
     from tracklog.pipeline.stillness import is_still
-    from tracklog.pipeline.stored_lives import changed_lives
-    from tracklog.store.session_rows import unsettled
 
     try:
         with reading(home) as database:
-            if database is None:
+            if database is None or not is_still(database.db, roots, spool=home.spool):
                 return False
-            still = is_still(database.db, roots, spool=home.spool)
-            return still and not (settles and (unsettled(database.db) or changed_lives(database)))
+            return not settles or _are_sessions_true(database)
     except Damaged:
         return False  # who writes it will see to that
+
+
+def _are_sessions_true(database: Database) -> bool:
+    """Whether the rows of sessions say what the logs and the processes say now."""
+    from tracklog.pipeline.stored_lives import changed_lives  # slow to load, and sums of money need none of it
+    from tracklog.store.session_rows import unsettled
+
+    return not unsettled(database.db) and not changed_lives(database)
 
 
 def _is_settled(home: Home) -> bool:
