@@ -146,7 +146,8 @@ def _is_up_to_date(home: Home, roots: list[Root], *, settles: bool) -> bool:
 
 def _are_sessions_true(database: Database) -> bool:
     """Whether the rows of sessions say what the logs and the processes say now."""
-    from tracklog.pipeline.stored_lives import changed_lives  # slow to load, and sums of money need none of it
+    # slow to load, and sums of money need none of it
+    from tracklog.pipeline.stored_lives import changed_lives
     from tracklog.store.session_rows import unsettled
 
     return not unsettled(database.db) and not changed_lives(database)
