@@ -227,7 +227,8 @@ def _connected(home: Home) -> sqlite3.Connection:
 
 
 def _opened(path: Path, *, is_writer: bool) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode={'rwc' if is_writer else 'ro'}"
+    mode = "rwc" if is_writer else "ro&immutable=1" if _is_at_rest(path) else "ro"
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
     db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_WAIT_S, check_same_thread=False)
     db.execute(f"pragma cache_size = -{_WRITERS_CACHE_KIB if is_writer else _CACHE_KIB}")
     db.execute("pragma trusted_schema = off")
@@ -240,6 +241,12 @@ def _opened(path: Path, *, is_writer: bool) -> sqlite3.Connection:
         db.execute("pragma query_only = on")
         db.execute("pragma wal_autocheckpoint = 0")
     return db
+
+
+def _is_at_rest(path: Path) -> bool:
+    """Whether nobody writes an index in a folder in which SQLite may not make the side files that a reader needs."""
+    has_sides = any(path.with_name(path.name + side).exists() for side in _SIDES[1:])
+    return not has_sides and not os.access(path.parent, os.W_OK)
 
 
 def _empty_wal(db: sqlite3.Connection) -> None:
