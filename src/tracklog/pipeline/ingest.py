@@ -38,7 +38,7 @@ from tracklog.store.archive_rows import put_archived
 from tracklog.store.catalogue import change_file, put_out_of_reach, put_reading
 from tracklog.store.database import Database, DiskFull, StoreError
 from tracklog.store.ledger_rows import put_read_block
-from tracklog.store.session_rows import mark_only_here, put_session
+from tracklog.store.session_rows import knows_more, mark_only_here, mark_settled, put_session
 from tracklog.store.texts import drop_texts, put_texts
 from tracklog.store.values import (
     Archived,
@@ -147,6 +147,7 @@ class _UnitReading:
         self._unit = unit
         self._emit = emit
         self._is_told: set[Path] = set()
+        self._unread: set[int] = set()
         self._plan.lives = self._plan.lives or SessionLives()
 
     def read(self) -> None:
@@ -184,7 +185,10 @@ class _UnitReading:
         for file in session.files:
             if file.path not in self._is_told:
                 self._read(file)
-        self._emit(rows_of(story, self._plan.numbers))
+        rows = rows_of(story, self._plan.numbers)
+        numbers = {self._plan.numbers.get(str(file.path)) for file in session.files}
+        rows.unread = sorted(self._unread & numbers)
+        self._emit(rows)
         read = {
             path: row.id for file in session.files if (row := self._plan.known.get(path := str(file.path)))
         }
@@ -203,6 +207,12 @@ class _UnitReading:
         number = self._plan.numbers.get(str(file.path))
         if error.is_transient and number is not None:
             self._emit(OutOfReach(number, error.why))
+        self._note_unread(file, error)
+
+    def _note_unread(self, file: LogFile, error: NotReadable) -> None:
+        number = self._plan.numbers.get(str(file.path))
+        if error.is_transient and number is not None:
+            self._unread.add(number)
 
     def _read(self, file: LogFile) -> None:
         known = self._plan.known.get(str(file.path))
@@ -216,6 +226,7 @@ class _UnitReading:
             emit=self._emit,
             archiving=self._archiving(file, known),
             archive=self._plan.archive_to_read,
+            on_refused=self._note_unread,
         )
 
     def _archiving(self, file: LogFile, known: KnownFile) -> Archiving | None:
@@ -277,7 +288,10 @@ class Writer:
                     if message.archived is not None:
                         put_archived(db, message.file, message.archived)
                 elif isinstance(message, SessionRows):
-                    put_session(db, message, only_here=False)
+                    if knows_more(db, message):
+                        mark_settled(db, message.agent, message.session)
+                    else:
+                        put_session(db, message, only_here=False)
                 elif isinstance(message, BlockRead):
                     put_read_block(db, message.file, inputs=message.inputs, body=message.body)
                 elif isinstance(message, OutOfReach):

@@ -30,12 +30,14 @@ def known_log(row: KnownFile, at: Archived | None, archive: Path, *, is_gone: bo
         ctime_ns=row.ctime_ns,
         stored=archive / at.name if is_kept and at is not None else None,
         fallback=archive / at.name if has_copy and at is not None and not is_kept else None,
+        copy_bytes=at.contents_bytes if at is not None and at.stored_bytes else None,
     )
 
 
 def with_fallback(file: LogFile, row: KnownFile, at: Archived | None, archive: Path) -> LogFile:
     """A log as a search found it, with the archive's copy as the index knows it."""
-    return file._replace(fallback=known_log(row, at, archive).fallback)
+    known = known_log(row, at, archive)
+    return file._replace(fallback=known.fallback, copy_bytes=known.copy_bytes)
 
 
 def known_agent(name: str | None) -> Agent | None:

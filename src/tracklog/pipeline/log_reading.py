@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tracklog.model.events import Event
+from tracklog.pipeline.descent import OnRefused
 from tracklog.pipeline.full_results import OutputFiles
 from tracklog.pipeline.memories import packed, unpack
 from tracklog.pipeline.reading import NOT_RECORDS, ONE_DOCUMENT, lines_of, reader_for
@@ -21,7 +22,7 @@ from tracklog.pipeline.sessions import MAIN_KINDS
 from tracklog.pipeline.story import Told, not_readable, translator_of
 from tracklog.pipeline.texts import texts_of
 from tracklog.records.base import Broken, Piece, Record, Unknown
-from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.files import NotReadable, can_be_opened, chunks
 from tracklog.sources.found import FileKind, LogFile
 from tracklog.sources.lines import Cutter, Line
 from tracklog.sources.marks import HEAD_BYTES, TAIL_BYTES, Marker, bytes_at
@@ -98,7 +99,9 @@ class LogReading:
         emit: Emit,
         archiving: Archiving | None,
         archive: Path | None = None,
+        on_refused: OnRefused | None = None,
     ) -> None:
+        self._on_refused = on_refused
         self._file = file._replace(fallback=None)  # the archive has only what was read before
         self._known = known
         self._emit = emit
@@ -190,10 +193,13 @@ class LogReading:
 
     def _refuse(self, error: NotReadable) -> None:
         self._problem, self._is_transient = error.why, error.is_transient
+        if self._on_refused is not None:
+            self._on_refused(self._file, error)
 
     def _stamp(self) -> tuple[int, int, int, int, int]:
         file = self._file
-        size = UNREAD if self._is_transient and file.stored is not None else file.size
+        is_closed = self._is_transient and file.stored is not None and not can_be_opened(file)
+        size = UNREAD if is_closed else file.size
         ctime_ns = OUT_OF_REACH if self._is_transient else file.ctime_ns
         return size, file.mtime_ns, ctime_ns, file.inode, file.device
 

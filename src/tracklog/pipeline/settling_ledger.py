@@ -32,10 +32,11 @@ from tracklog.pipeline.ledger_state import is_settled, state_with
 from tracklog.pipeline.owners import parents_in
 from tracklog.pipeline.sessions import SessionFiles
 from tracklog.pipeline.spending import OnBytes, Work, blocks_of, sources_of
+from tracklog.sources.files import can_be_opened
 from tracklog.sources.found import LogFile
 from tracklog.store import ledger_rows
 from tracklog.store.database import Database
-from tracklog.store.ledger_rows import UNREAD, BlockMark, EntryRow, LogNow, SettledLog
+from tracklog.store.ledger_rows import DAMAGED, UNREAD, BlockMark, EntryRow, LogNow, SettledLog
 from tracklog.store.request_names import has_unnamed, name_requests
 from tracklog.store.sum_rows import Pile, put_sums
 
@@ -273,7 +274,7 @@ def _settle(
         _put(db, LedgerInRows(ledger, ids, prices), tops, prices)
         ledger_rows.put_parents(db, _parents(parents, sources, tops))
         logs = _logs(known, ledger, ids, tops)
-        ledger_rows.put_logs(db, (_as_unread(log, unread.get(log.file)) for log in logs))
+        ledger_rows.put_logs(db, (_as_unread(log, unread.get(log.file), known.files) for log in logs))
         ledger_rows.put_logs(db, _uncounted(known))
         ledger_rows.put_state(db, state_with(prices))
 
@@ -339,9 +340,13 @@ def _logs(known: _Known, ledger: Ledger, ids: Sequence[int], tops: Sequence[int]
         )
 
 
-def _as_unread(log: SettledLog, why: str | None) -> SettledLog:
+def _as_unread(log: SettledLog, why: str | None, files: Mapping[int, LogFile]) -> SettledLog:
     """A log that could not be read now is not settled with what it was counted as."""
-    return log if why is None else log._replace(contents_bytes=UNREAD, problem=why)
+    if why is None:
+        return log
+    file = files[log.file]
+    is_damaged = file.stored is not None and can_be_opened(file)
+    return log._replace(contents_bytes=DAMAGED if is_damaged else UNREAD, problem=why)
 
 
 def _uncounted(known: _Known) -> Iterator[SettledLog]:

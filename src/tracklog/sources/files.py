@@ -6,7 +6,8 @@ Rules of this room
   2. Memory does not grow with the file, nor with what a small compressed file claims to hold.
   3. Damage in a compressed file comes after the good bytes: everything before it has been yielded when it is raised.
   4. Damage stays until the file changes. Any other refusal may pass (permissions, a file that is moved, a disk or network
-     that fails): it says nothing about the log and is never stored as if the log were empty.
+     that fails): it says nothing about the log and is never stored as if the log were empty. Neither does damage of
+     the archive's copy: the log itself may come back.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class NotReadable(Exception):  # noqa: N818 - named for what it says of the file
         super().__init__(path, why)
         self.path = path
         self.why = why
-        self.is_transient = is_transient  # False: its bytes are damaged
+        self.is_transient = is_transient  # False: the bytes of the log are damaged
 
 
 def where_readable(file: LogFile) -> LogFile:
@@ -148,7 +149,9 @@ def _decompressed_chunks(file: LogFile | Path, start: int, *, size: int) -> Iter
                 for at in range(0, len(wanted), size):
                     yield wanted[at : at + size]
     except Damaged as damage:
-        raise NotReadable(path, f"{damage} after {position} good bytes", is_transient=False) from damage
+        raise NotReadable(path, f"{damage} after {position} good bytes", is_transient=is_ours) from damage
+    if is_ours and isinstance(file, LogFile) and position < (file.copy_bytes or 0):
+        raise NotReadable(path, f"the copy in the archive ends after {position} bytes")
 
 
 def is_the_same(ours: Iterator[bytes], theirs: Iterator[bytes]) -> bool:

@@ -45,6 +45,7 @@ class LogFile(NamedTuple):
     ctime_ns: int = 0
     stored: Path | None = None  # where its bytes are, if they no longer stand at its path
     fallback: Path | None = None  # the archive's copy, read while the file at its path cannot be opened
+    copy_bytes: int | None = None  # how much of its contents the archive's copy must hold
     until: int | None = None  # only so many bytes of its contents are meant; None: all that there are
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from tracklog.store.odd_texts import as_text, storable
 from tracklog.store.scope import Scope
 
+DAMAGED = -2  # bytes of a log of which only a damaged copy is left: counted again when it is back
 UNREAD = -1  # bytes of a log that must be counted again although it is as long as it was
 _THREADS = "('transcript', 'document', 'subagent')"  # the kinds of logs in which requests stand
 
@@ -113,9 +114,9 @@ def logs_now(db: sqlite3.Connection) -> dict[str, LogNow]:
 def is_settled(db: sqlite3.Connection) -> bool:
     """Whether the ledger was settled with the logs as they are now, or could not read them (`unread_logs`)."""
     is_tried = f"settled.contents_bytes = {UNREAD} and settled.problem is not null and log.state = 'here'"
-    of_log = (
-        f"log.id, log.generation, case when {is_tried} then {UNREAD} else log.contents_bytes end, log.path"
-    )
+    is_worn = f"settled.contents_bytes = {DAMAGED} and log.state = 'kept'"
+    n_bytes = f"case when {is_tried} then {UNREAD} when {is_worn} then {DAMAGED} else log.contents_bytes end"
+    of_log = f"log.id, log.generation, {n_bytes}, log.path"
     of_ledger = "settled.file, settled.generation, settled.contents_bytes, settled.path"
     n_logs, are_same, n_settled = db.execute(
         f"select count(*), min(coalesce(({of_log}) = ({of_ledger}), 0)), (select count(*) from ledger_logs) "
@@ -203,9 +204,8 @@ def put_keys(db: sqlite3.Connection, file: int, keys: set[int]) -> None:
 
 
 def mark_unread(db: sqlite3.Connection, file: int) -> None:
-    """Says that a log must be counted again although it is as long as it was."""
-    for table in ("ledger_logs", "blocks"):
-        db.execute(f"update {table} set contents_bytes = {UNREAD} where file = ?", (file,))
+    """Says that a log must be counted again although it is as long as it was, if its block has a problem."""
+    db.execute(f"update ledger_logs set contents_bytes = {UNREAD} where file = ?", (file,))
 
 
 def drop_blocks(db: sqlite3.Connection, files: Iterable[int]) -> None:

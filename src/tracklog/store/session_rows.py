@@ -53,6 +53,27 @@ def put_session(db: sqlite3.Connection, rows: SessionRows, *, only_here: bool) -
     _put_parts(db, row, rows)
 
 
+def knows_more(db: sqlite3.Connection, rows: SessionRows) -> bool:
+    """Whether a session lacks now what its rows were made from: a log that was read before and cannot be read.
+
+    With more turns than before it is new all the same: then its other logs grew.
+    """
+    if not rows.unread:
+        return False
+    asked = "select 1 from log_files where id in (select value from json_each(?)) and contents_bytes > 0"
+    was_read = db.execute(asked, (json.dumps(rows.unread),)).fetchone()
+    name = (rows.agent, storable(rows.session))
+    found = db.execute("select turns from session_rows where agent = ? and session = ?", name).fetchone()
+    turns = found[0] if found is not None else None
+    return was_read is not None and turns is not None and turns >= (rows.session_row["turns"] or 0)
+
+
+def mark_settled(db: sqlite3.Connection, agent: str, session: str) -> None:
+    """Says that the rows of a session are as good as they can be now."""
+    name = (agent, storable(session))
+    db.execute("update session_rows set is_settled = 1 where agent = ? and session = ?", name)
+
+
 def drop_session(db: sqlite3.Connection, agent: str, session: str) -> None:
     """Forgets a session."""
     row = _row_of(db, agent, session)

@@ -170,3 +170,4 @@ class SessionRows(msgspec.Struct, array_like=True, tag="session"):
     calls: list[tuple[Any, ...]] = []
     branches: list[tuple[Any, ...]] = []
     problems: list[tuple[Any, ...]] = []
+    unread: list[int] = []  # numbers of logs that could not be read now
