@@ -9,13 +9,15 @@ such a copy.
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.views.cli.command import tracklog, transcript_in, with_old_folders
-from tests.views.cli.written import working_day
+from tests.views.cli.written import Log, working_day
 
 Sums = tuple[int, int, int, int, int]
 
@@ -67,6 +69,31 @@ def test_a_full_index_does_not_keep_the_rest_of_a_copy_as_the_log(home: Path) ->
         tracklog("index", "--full", home=home)
         assert sums(home) == before
     away.rename(transcript_in(home))
+    assert sums(home) == before
+
+
+def test_a_session_that_is_only_a_subagent_keeps_its_name_and_its_money(tmp_path: Path) -> None:
+    lines = Log(isSidechain=True, agentId="a1").prompt("Look. " * 500).answer("msg_a1", "Nothing.")
+    log = lines.write(transcript_in(tmp_path).with_name("agent-a1.jsonl"))
+    with_old_folders(tmp_path)
+    tracklog("index", home=tmp_path)
+    before = sums(tmp_path)
+    (copy,) = (tmp_path / ".local/share/tracklog/archive/logs").rglob("agent-a1.jsonl*.zst")
+    cut(copy)
+    away = log.rename(tmp_path / "away.jsonl")
+    assert tracklog("index", "--full", home=tmp_path).err == ""
+    assert sums(tmp_path) == before
+    away.rename(log)
+    assert sums(tmp_path) == before
+
+
+def test_a_log_whose_session_is_known_later_is_counted_then(home: Path) -> None:
+    before = sums(home)
+    with closing(sqlite3.connect(home / ".local/share/tracklog/index.db")) as db:
+        db.execute("update ledger_logs set is_counted = 0, session = ''")
+        for table in ("blocks", "entry_rows", "sum_rows", "block_keys"):
+            db.execute(f"delete from {table}")
+        db.commit()
     assert sums(home) == before
 
 

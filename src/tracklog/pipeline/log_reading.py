@@ -140,10 +140,16 @@ class LogReading:
         archived = self._archiving.contents_bytes if self._archiving else known.contents_bytes
         goes_on = not from_beginning and archived >= known.position and unpack(known.memory, self._translator)
         start = known.position if goes_on else 0
-        if known.position < known.contents_bytes and known.size >= 0:
-            self._uncount_last_line()
+        try:
+            marker = self._marker(start)
+            if known.position < known.contents_bytes and known.size >= 0:
+                self._uncount_last_line()
+        except NotReadable as error:
+            self._refuse(error)
+            yield b"", [not_readable(self._file, known.lines + 1, error.why)]
+            self._tell_that_it_is_out_of_reach()
+            return
         cutter = Cutter(offset=start, number=known.lines + 1 if goes_on else 1)
-        marker = self._marker(start)
         memory = known.memory
         self._line = known.lines if goes_on else 0
         offset = start

@@ -63,9 +63,10 @@ class ScopedSessions:
     def _take(self, scope: Scope, names: set[Name]) -> None:
         from tracklog.pipeline.families import families
         from tracklog.pipeline.sessions import group
-        from tracklog.pipeline.settling import logs_of
+        from tracklog.pipeline.settling import known_heads, logs_of
 
-        self.apart = group(log for log in logs_of(self.database, names) if scope.holds(str(log.path)))
+        logs = [log for log in logs_of(self.database, names) if scope.holds(str(log.path))]
+        self.apart = group(logs, head_of=known_heads(self.database))
         self._kin = {(agent, id): kin for (agent, id), kin in families(self.apart).items()}
 
     def __iter__(self) -> Iterator[KnownSession | SessionFiles]:

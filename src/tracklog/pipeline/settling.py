@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+import msgspec
+
+from tracklog.pipeline.heads import Head, head_of
 from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
 from tracklog.pipeline.known_logs import known_log
 from tracklog.pipeline.session_life import SessionLives
-from tracklog.pipeline.sessions import SessionFiles, group
+from tracklog.pipeline.sessions import HeadOf, SessionFiles, group
 from tracklog.pipeline.spooled import Spool
 from tracklog.pipeline.stored_lives import changed_lives, write_states
 from tracklog.sources.found import LogFile
@@ -51,7 +54,18 @@ def settle_sessions(
 
 def session_files(database: Database, names: Iterable[Name] | None = None) -> list[SessionFiles]:
     """The files of some sessions, or of all, as the index knows them: no folder is listed."""
-    return group(logs_of(database, names))
+    return group(logs_of(database, names), head_of=known_heads(database))
+
+
+def known_heads(database: Database) -> HeadOf:
+    """What logs say of themselves, as the index knows it: a log that cannot be read now keeps its session."""
+    told = {row.path: row.told for row in catalogue.all_files(database.db) if row.told is not None}
+
+    def known_head(file: LogFile) -> Head:
+        head = told.get(str(file.path))
+        return head_of(file) if head is None else msgspec.msgpack.decode(head, type=Head)
+
+    return known_head
 
 
 def logs_of(database: Database, names: Iterable[Name] | None = None) -> list[LogFile]:

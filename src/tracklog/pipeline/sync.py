@@ -164,7 +164,7 @@ class _Sync:
         if row.told is not None and is_fixed:
             return msgspec.msgpack.decode(row.told, type=Head)
         head = read_head(file)
-        if head is None:
+        if head is None or (file.stored is not None and row.told is not None):  # a copy may be damaged
             return msgspec.msgpack.decode(row.told, type=Head) if row.told is not None else Head()
         row.told = msgspec.msgpack.encode(head)
         catalogue.change_file(self._database.db, row.id, told=row.told)

@@ -116,8 +116,11 @@ def is_settled(db: sqlite3.Connection) -> bool:
     is_tried = f"settled.contents_bytes = {UNREAD} and settled.problem is not null and log.state = 'here'"
     is_worn = f"settled.contents_bytes = {DAMAGED} and log.state = 'kept'"
     n_bytes = f"case when {is_tried} then {UNREAD} when {is_worn} then {DAMAGED} else log.contents_bytes end"
-    of_log = f"log.id, log.generation, {n_bytes}, log.path"
-    of_ledger = "settled.file, settled.generation, settled.contents_bytes, settled.path"
+    of_no_session = (
+        "settled.is_counted or (select coalesce(session, '') = '' from log_files where id = log.id)"
+    )
+    of_log = f"log.id, log.generation, {n_bytes}, log.path, 1"
+    of_ledger = f"settled.file, settled.generation, settled.contents_bytes, settled.path, {of_no_session}"
     n_logs, are_same, n_settled = db.execute(
         f"select count(*), min(coalesce(({of_log}) = ({of_ledger}), 0)), (select count(*) from ledger_logs) "
         "from log_files log indexed by log_files_at_a_glance "
