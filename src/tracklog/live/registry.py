@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
 from tracklog.live.signs import Sign, WaitingFor
 from tracklog.live.states import Alive
-from tracklog.records.base import Unknown
-from tracklog.records.claude_code.reader import REGISTRY_READER
-from tracklog.records.claude_code.side_files import Registry
 from tracklog.sources.files import NotReadable, open_log
-from tracklog.sources.lines import cut
 from tracklog.sources.listing import list_folder
+
+if TYPE_CHECKING:
+    from tracklog.records.claude_code.side_files import Registry
 
 _NAME = re.compile(r"([0-9]{1,10})\.json")
 _MOST_BYTES = 1 << 20
@@ -86,6 +85,13 @@ def read_registration(name: str, content: bytes, *, owner: int | None = None) ->
     file = f"sessions/{name}"
     if not content.strip():
         return Unread(file, "empty")
+    from tracklog.records.base import (
+        Unknown,
+    )  # slow to load: commands ask before every answer whether any is there
+    from tracklog.records.claude_code.reader import REGISTRY_READER
+    from tracklog.records.claude_code.side_files import Registry
+    from tracklog.sources.lines import cut
+
     pieces = list(REGISTRY_READER.read(cut([content.replace(b"\n", b" ")])))
     record = pieces[0].record if len(pieces) == 1 else None
     if isinstance(record, Unknown):
@@ -101,6 +107,8 @@ def _of_what_fits(body: object) -> Registry | None:
     """The registration without the fields that a later client writes in another shape; None if little is left."""
     if not isinstance(body, dict):
         return None
+    from tracklog.records.claude_code.side_files import Registry
+
     fitting = {}
     for field in msgspec.structs.fields(Registry):
         try:
