@@ -175,10 +175,10 @@ def test_clear_goes_on_with_another_session_under_one_pid(home: Home) -> None:
     me = os.getpid()
     home.write(me, "s-1", status="idle", statusUpdatedAt=NOW - 900, updatedAt=NOW - 900)
     home.roll.look(NOW)
-    home.write(me, "s-2", status="idle", statusUpdatedAt=NOW - 900, updatedAt=NOW + 50)
+    home.write(me, "s-2", status="idle", statusUpdatedAt=NOW - 900, updatedAt=NOW - 50)
     assert home.lives("s-1") == ("gone", True, f"sessions/{me}.json names another session now")
     seen = home.roll.look(NOW)["s-2"]
-    assert (seen.alive.life, seen.sign.at_ms) == ("alive", NOW + 50)
+    assert (seen.alive.life, seen.sign.at_ms) == ("alive", NOW - 50)
 
 
 def test_a_torn_or_empty_file_says_what_it_said_before(home: Home) -> None:

@@ -10,15 +10,13 @@ Rules of this room
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tracklog.live.signs import Doing
 from tracklog.live.states import SILENT_MS, UNKNOWN_PROCESS, Alive
 
-if TYPE_CHECKING:
-    from tracklog.live.processes import ClaudeProcess
-
 UNNAMED_MS = 10_000
+NEAR_MS = 2_000  # two clocks that tell of one start may differ by so much
 _HEADLESS = "sdk"  # entrypoints of `claude -p` and of the SDKs begin so
 
 
@@ -29,6 +27,28 @@ class LogFacts(NamedTuple):
     does: Doing | None  # by its newest line
     cwd: str | None = None
     entrypoint: str | None = None
+
+
+class ClaudeProcess(NamedTuple):
+    """A running Claude Code."""
+
+    pid: int
+    started_ms: int
+    cwd: str | None  # None: we may not look
+
+
+def claude_of(
+    running: Sequence[ClaudeProcess], *, cwd: str | None, last_ms: int, named: Collection[int] = ()
+) -> Alive:
+    """Whether a client that keeps no registry may hold a session: a process in its folder, older than its last line.
+
+    `named` are the processes whose session is known to be another one.
+    """
+    for one in running:
+        is_there = one.cwd is None or cwd is None or one.cwd == cwd
+        if is_there and one.pid not in named and one.started_ms <= last_ms + NEAR_MS:
+            return Alive("unknown", f"process {one.pid} of Claude Code works in the same folder", one.pid)
+    return Alive("gone", "no process of Claude Code works in its folder", is_sure=False)
 
 
 def unregistered(
@@ -47,7 +67,5 @@ def unregistered(
         if silent_ms > UNNAMED_MS or (is_over and is_headless):
             return Alive("gone", "no file in sessions/ names it", has_left=True, at_ms=log.last_ms)
         return UNKNOWN_PROCESS
-    from tracklog.live.processes import claude_of  # slow to load
-
     alive = claude_of(running(), cwd=log.cwd, last_ms=log.last_ms, named=named)
     return alive if alive.life != "gone" or is_over or silent_ms > SILENT_MS else UNKNOWN_PROCESS

@@ -2,7 +2,8 @@
 
 Rules of this room
   1. A prompt, a result, a notice of the background make the model think. A call without a result is being worked on.
-  2. A turn ends where the log says so: the client closes it, the person interrupts it, the model gives its reason to stop.
+  2. A turn ends where the log says so: the client closes it, the person interrupts it, the model gives its reason to stop,
+     or calls its words the final answer (Codex, whose `task_complete` is missing when the client ends first).
      Where an answer gives no reason (older clients write none), ten seconds of silence say it.
   3. A prompt that is a command of the client, such as `/exit`, asks nothing of the model.
   4. Lines come late and out of order, by up to a quarter of a second: a sign is never older than the one before it.
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tracklog.live.signs import THINKING, Sign, asked_by, told_call
+from tracklog.live.signs import THINKING, Sign, asked_by, not_ahead, told_call
 from tracklog.model.events import (
     Event,
     HookRan,
@@ -65,10 +66,14 @@ class LogSigns:
         self._background: set[str] = set()
         self._cwd: str | None = None
         self._seen_ms: int | None = None
+        self._written_ms: int | None = None
 
-    def see(self, events: Iterable[Event], *, seen_ms: int | None = None) -> None:
-        """Takes in what happened next. A time that lies ahead of when it was seen counts as that."""
+    def see(
+        self, events: Iterable[Event], *, seen_ms: int | None = None, written_ms: int | None = None
+    ) -> None:
+        """Takes in what happened next. A time ahead of when it was seen counts as that, or as when the log was written."""
         self._seen_ms = seen_ms
+        self._written_ms = written_ms
         for event in events:
             if event.is_copy or (event.is_sidechain and not self._is_subagent):
                 continue  # another file's, or an old client's subagent in the main file
@@ -138,7 +143,7 @@ class LogSigns:
 
     def _reply(self, event: ModelReplied) -> None:
         reason = event.stop_reason
-        if event.is_synthetic or (reason is not None and reason not in _GOES_ON):
+        if event.is_synthetic or event.is_last or (reason is not None and reason not in _GOES_ON):
             self._rest(event)
             return
         self._work(event)
@@ -194,4 +199,4 @@ class LogSigns:
         at = moment_ms(event.at)
         if at == NO_TIME:
             return before
-        return max(before, at if self._seen_ms is None else min(at, self._seen_ms))
+        return max(before, at if self._seen_ms is None else not_ahead(at, self._seen_ms, self._written_ms))

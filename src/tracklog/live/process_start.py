@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 _MOST_COMMAND = 8_192  # bytes of a command line
@@ -20,17 +21,24 @@ def start_ticks(pid: int) -> int | None:
         return None
 
 
-def pids_named(word: str) -> list[int] | None:
-    """The processes whose name or command line begins with a program of this name; None without /proc.
-
-    A coarse filter, so that nothing is loaded where no such process runs: the caller looks closer.
-    """
-    wanted = word.encode()
+def programs() -> dict[int, bytes] | None:
+    """The name and the beginning of the command line of each process; None without /proc."""
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
         return None
-    return [pid for pid in pids if wanted in _program(pid).lower()] if pids else None
+    return {pid: _program(pid).lower() for pid in pids} or None
+
+
+def pids_named(word: str, known: Mapping[int, bytes] | None = None) -> list[int] | None:
+    """The processes whose name or command line begins with a program of this name; None without /proc.
+
+    A coarse filter, so that nothing is loaded where no such process runs: the caller looks closer. `known` are the
+    programs, where the caller has read them already.
+    """
+    wanted = word.encode()
+    found = known or programs()
+    return None if found is None else [pid for pid, program in found.items() if wanted in program]
 
 
 def _program(pid: int) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 import psutil
 
+from tracklog.live.lives import NEAR_MS, ClaudeProcess
 from tracklog.live.process_start import pids_named, start_ticks
 from tracklog.live.states import Alive
 
-NEAR_MS = 2_000  # two clocks that tell of one start may differ by so much
 _ENDED = (b"Z", b"X")  # states of a process that nobody has taken leave of yet (proc(5), field 3)
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,20}")
 _ROLLOUT = re.compile(r"rollout-.*\.jsonl")
@@ -72,14 +72,6 @@ def is_running(pid: int) -> bool:
     return not told.rpartition(b")")[2].strip().startswith(_ENDED)
 
 
-class ClaudeProcess(NamedTuple):
-    """A running Claude Code."""
-
-    pid: int
-    started_ms: int
-    cwd: str | None  # None: we may not look
-
-
 def running_codex() -> list[CodexProcess]:
     """All Codex processes of this machine that can be seen."""
     found = (_codex(process) for process in _processes_named("codex"))
@@ -103,20 +95,6 @@ def _processes_named(word: str) -> Iterator[psutil.Process]:
             continue
         if any(word in one.lower() for one in words):
             yield process
-
-
-def claude_of(
-    running: Sequence[ClaudeProcess], *, cwd: str | None, last_ms: int, named: Collection[int] = ()
-) -> Alive:
-    """Whether a client that keeps no registry may hold a session: a process in its folder, older than its last line.
-
-    `named` are the processes whose session is known to be another one.
-    """
-    for one in running:
-        is_there = one.cwd is None or cwd is None or one.cwd == cwd
-        if is_there and one.pid not in named and one.started_ms <= last_ms + NEAR_MS:
-            return Alive("unknown", f"process {one.pid} of Claude Code works in the same folder", one.pid)
-    return Alive("gone", "no process of Claude Code works in its folder", is_sure=False)
 
 
 def codex_of(

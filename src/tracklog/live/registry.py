@@ -10,13 +10,14 @@ Rules of this room
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
-from tracklog.live.signs import Sign, WaitingFor
+from tracklog.live.signs import Sign, WaitingFor, not_ahead
 from tracklog.live.states import Alive
 from tracklog.sources.files import NotReadable, open_log
 from tracklog.sources.listing import list_folder
@@ -42,6 +43,7 @@ class Registration(NamedTuple):
     file: str  # `sessions/4410.json`
     record: Registry
     owner: int | None = None  # whose file it is
+    written_ms: int | None = None
 
     def sign(self, *, since_ms: int = 0) -> Sign:
         """What the client says it does; a status that is older than the session counts from `since_ms` on."""
@@ -80,7 +82,9 @@ class Registered(NamedTuple):
     sign: Sign
 
 
-def read_registration(name: str, content: bytes, *, owner: int | None = None) -> Registration | Unread:
+def read_registration(
+    name: str, content: bytes, *, owner: int | None = None, written_ms: int | None = None
+) -> Registration | Unread:
     """What a registry file of this name says."""
     file = f"sessions/{name}"
     if not content.strip():
@@ -99,7 +103,7 @@ def read_registration(name: str, content: bytes, *, owner: int | None = None) ->
     if isinstance(record, Registry):
         known = _NAME.fullmatch(name)
         is_its_own = known is not None and int(known[1]) == record.pid and record.session_id != ""
-        return Registration(file, record, owner) if is_its_own else Unread(file, "strange")
+        return Registration(file, record, owner, written_ms) if is_its_own else Unread(file, "strange")
     return Unread(file, "torn" if record is None or record.kind == "broken" else "strange")
 
 
@@ -149,7 +153,7 @@ class Roll:
                 self._since[name] = one.record.updated_at or now_ms
         present: dict[str, Registered] = {}
         for name, one in files.items():
-            seen = self._registered(name, one)
+            seen = self._registered(name, one, now_ms)
             present[seen.session] = better(seen, present.get(seen.session))
         self._sessions = self._departed(present, now_ms) | present
         self._files = files
@@ -162,7 +166,7 @@ class Roll:
         for name, status in list_folder(self._folder, may_be_link=True).files.items():
             if not _NAME.fullmatch(name):
                 continue  # the `.key` files beside them are none of our business
-            read = _read_file(self._folder / name, owner=status.st_uid)
+            read = _read_file(self._folder / name, status)
             if isinstance(read, Unread):
                 self.unread.append(read)
                 if name in self._files:
@@ -171,9 +175,10 @@ class Roll:
                 found[name] = read
         return found
 
-    def _registered(self, name: str, one: Registration) -> Registered:
+    def _registered(self, name: str, one: Registration, now_ms: int) -> Registered:
         alive = one.process()._replace(began_ms=one.record.started_at)
         sign = one.sign(since_ms=self._since.get(name, 0))
+        sign = sign._replace(at_ms=not_ahead(sign.at_ms, now_ms, one.written_ms))
         return Registered(one.record.session_id, one, alive, sign)
 
     def _departed(self, present: dict[str, Registered], now_ms: int) -> dict[str, Registered]:
@@ -185,7 +190,7 @@ class Roll:
         return dict(list(gone.items())[-_MOST_REMEMBERED:])
 
 
-def _read_file(path: Path, *, owner: int) -> Registration | Unread | None:
+def _read_file(path: Path, status: os.stat_result) -> Registration | Unread | None:
     """The file's word; None if it is no longer there."""
     try:
         with open_log(path) as stream:
@@ -196,7 +201,9 @@ def _read_file(path: Path, *, owner: int) -> Registration | Unread | None:
         return Unread(f"sessions/{path.name}", "not readable")
     if len(content) > _MOST_BYTES:
         return Unread(f"sessions/{path.name}", "strange")
-    return read_registration(path.name, content, owner=owner)
+    return read_registration(
+        path.name, content, owner=status.st_uid, written_ms=status.st_mtime_ns // 1_000_000
+    )
 
 
 def better(one: Registered, other: Registered | None) -> Registered:
@@ -204,7 +211,13 @@ def better(one: Registered, other: Registered | None) -> Registered:
     if other is None:
         return one
     return max(
-        one, other, key=lambda seen: (seen.alive.life == "alive", seen.registration.record.started_at or 0)
+        one,
+        other,
+        key=lambda seen: (
+            seen.alive.life == "alive",
+            seen.registration.record.started_at or 0,
+            seen.registration.file,
+        ),
     )
 
 

@@ -43,6 +43,11 @@ class Sign(NamedTuple):
     over: frozenset[str] = frozenset()  # calls of this turn that have their result
 
 
+def not_ahead(at_ms: int, now_ms: int, written_ms: int | None = None) -> int:
+    """A moment, unless a clock was ahead: then when its file was last written, so that it does not move with each question."""
+    return at_ms if at_ms <= now_ms else min(now_ms, now_ms if written_ms is None else written_ms)
+
+
 def asked_by(tool: str | None) -> WaitingFor | None:
     """What a call of this tool waits for by itself: such a tool does nothing but ask the person."""
     return _ASKING.get(tool or "")

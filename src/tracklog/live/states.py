@@ -11,7 +11,8 @@ Rules of this room
   4. A process that is gone was ended or has crashed. It ended if it cleaned up behind itself, said goodbye, or had
      nothing to do. Where nobody can say whether it lives, ten minutes of silence make work and waiting unknown; a turn
      that is over stays over. A crash counts from the last sign of life, not from when it was noticed.
-  5. No sign is looked at by its place in the list, and nothing here reads a file or a clock.
+  5. A process that began after the newest sign of its session has not done what the log shows as open: it is idle.
+  6. No sign is looked at by its place in the list, and nothing here reads a file or a clock.
 
 | the newest sign         | the process is alive     | gone, left properly | gone, file or log left standing | cannot be known          |
 |-------------------------|--------------------------|---------------------|---------------------------------|--------------------------|
@@ -28,6 +29,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from tracklog.live.signs import THINKING, Sign, WaitingFor
+from tracklog.model.life import REGISTERS_MS
 
 State = Literal["working", "waiting", "idle", "ended", "crashed", "pending", "lost", "unknown"]
 
@@ -77,6 +79,7 @@ def _state_of(signs: Sequence[Sign], alive: Alive, now_ms: int, last_ms: int) ->
     past = [sign._replace(at_ms=min(sign.at_ms, now_ms)) for sign in signs]  # no clock is ahead of ours
     happened = _last_happening(past)
     asked = _newest(sign for sign in past if sign.source == "ask")  # it is there only while it is open
+    happened = _newest(one for one in (happened, _begun(past, alive)) if one is not None)
     winner = asked or _decided(_newest(sign for sign in past if sign.source == "registry"), happened, now_ms)
     if winner is None:
         state: State = "ended" if alive.life == "gone" else "unknown"
@@ -91,6 +94,14 @@ def _state_of(signs: Sequence[Sign], alive: Alive, now_ms: int, last_ms: int) ->
             evidence = _evidence([winner], alive)
             return LiveState(state="unknown", since_ms=winner.at_ms, evidence=evidence, pid=alive.pid)
     return _told(winner, happened, past, alive)
+
+
+def _begun(past: list[Sign], alive: Alive) -> Sign | None:
+    """That a process began after all that is known of its session: what was being done then, another one did."""
+    began_ms = alive.began_ms if alive.life == "alive" else None
+    if began_ms is None or not past or max(sign.at_ms for sign in past) >= began_ms - REGISTERS_MS:
+        return None
+    return Sign("process", "idle", began_ms, where=alive.why)
 
 
 def pending(asked_ms: int, parent: LiveState, where: str) -> LiveState:

@@ -69,7 +69,8 @@ def assemble(
     """
     life = life or Life(is_alive)
     folds = sorted(folds, key=lambda fold: fold.path)
-    work = _Work(folds, session, agent, life, _is_fresh(folds, now), descent or Descent(), heard)
+    is_fresh = life.word == "fresh" if life.word in ("fresh", "silent") else _is_fresh(folds, now)
+    work = _Work(folds, session, agent, life, is_fresh, descent or Descent(), heard)
     threads = {id: work.thread(work.strands[id]) for id in work.top_down()}
     main = threads[MAIN]
     for id, thread in threads.items():

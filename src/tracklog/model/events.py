@@ -83,6 +83,7 @@ class ModelReplied(Event, kw_only=True):
     has_hidden_thought: bool = False  # thinking of which only a signature or cipher is kept
     stop_reason: str | None = None
     is_by_request_id: bool = False  # the message has no id: `request` is the id that the API gave the request
+    is_last: bool = False  # the model calls it its answer to the prompt: the turn ends behind it
     is_synthetic: bool = False  # made by the client, not by a model
     api_error: str | None = None
     effort: str | None = None

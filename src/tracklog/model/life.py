@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-_REGISTERS_MS = 10_000  # a client writes lines before it registers
+REGISTERS_MS = 10_000  # a client writes lines before it registers
 
 
 class Life(NamedTuple):
@@ -21,7 +21,7 @@ class Life(NamedTuple):
 
     def at_call(self, called_ms: int) -> Life:
         """The same for a call: a process that began after it never made it."""
-        if self.is_alive and self.began_ms is not None and 0 <= called_ms < self.began_ms - _REGISTERS_MS:
+        if self.is_alive and self.began_ms is not None and 0 <= called_ms < self.began_ms - REGISTERS_MS:
             return self._replace(
                 is_alive=False, why="it was made before the process that now has the session"
             )

@@ -50,10 +50,9 @@ class ScopedSessions:
 
     def _look(self) -> set[Name]:
         """Asks what sessions do now; those whose verdicts no longer hold."""
-        from tracklog.pipeline.session_life import SessionLives
-        from tracklog.pipeline.stored_lives import changed_lives
+        from tracklog.pipeline.stored_lives import changed_lives, lives_of
 
-        self._lives = SessionLives(self.database.home)
+        self._lives = lives_of(self.database)
         changed = changed_lives(self.database, self._lives)
         self.states = changed.states
         stale = {(one.agent, one.id) for one in self.known} & changed.to_settle

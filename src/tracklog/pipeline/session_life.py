@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from tracklog.live.lives import LogFacts, unregistered
+from tracklog.live.lives import ClaudeProcess, LogFacts, unregistered
 from tracklog.live.log_signs import LogSign
-from tracklog.live.process_start import pids_named
+from tracklog.live.process_start import pids_named, programs
 from tracklog.live.registry import Registered, Roll, better
-from tracklog.live.signs import Sign
+from tracklog.live.signs import Sign, not_ahead
 from tracklog.live.states import SILENT_MS, Alive, LiveState, state_of
 from tracklog.model.ids import MAIN
 from tracklog.model.life import Life
-from tracklog.sources.claude_code import home_of
+from tracklog.sources.claude_code import homes_of
 
 if TYPE_CHECKING:
-    from tracklog.live.processes import ClaudeProcess, CodexProcess
+    from tracklog.live.processes import CodexProcess
     from tracklog.model.session import Session
     from tracklog.store.home import Home
 
@@ -52,7 +52,7 @@ class KnownOf(NamedTuple):
 
     agent: str
     id: str
-    paths: Sequence[str]  # of the logs of its main thread
+    paths: Sequence[str]  # of its logs; of a session of Codex those of its main thread
     last_ms: int  # the newest moment that any of its logs names
     signs: Signs
 
@@ -64,15 +64,19 @@ _decode = msgspec.msgpack.Decoder(Signs).decode
 class SessionLives:
     """Looks at registries, processes and open questions once, and says of each session what it does."""
 
-    def __init__(self, home: Home | None = None, *, now_ms: int | None = None) -> None:
-        """`home` has the questions that tracklog itself asks."""
+    def __init__(
+        self, home: Home | None = None, *, homes: Iterable[Path] = (), now_ms: int | None = None
+    ) -> None:
+        """`home` has the questions that tracklog itself asks. Registries are looked for in `homes`, and where logs stand."""
         self._home = home
+        self._homes = list(homes)
         self.now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
         self._registered: dict[Path, dict[str, Registered]] = {}
         self._rolls: dict[Path, Roll] = {}
 
     def state_of(self, known: KnownOf) -> LiveState:
         """What it does now."""
+        known = self._without_future(known)
         found = self._registration(known)
         log = known.signs.log.at(self.now_ms) if known.signs.log is not None else None
         signs = [known.signs.hook, found.sign if found else None, log, self._asks.get(known.id)]
@@ -82,6 +86,7 @@ class SessionLives:
 
     def life_of(self, known: KnownOf) -> Life:
         """The same, as the model takes it."""
+        known = self._without_future(known)
         state = self.state_of(known)
         life = life_in(state)
         is_fresh = abs(self.now_ms - known.last_ms) <= SILENT_MS
@@ -95,14 +100,32 @@ class SessionLives:
         found = (one for home in homes for one in self._look(home).values())
         return {one.session for one in found if one.alive.life == "alive"}
 
+    def _without_future(self, known: KnownOf) -> KnownOf:
+        """A session whose log was written by a clock ahead of ours, with the times at which it was really written."""
+        log = known.signs.log
+        if max(known.last_ms, log.sign.at_ms if log is not None else 0) <= self.now_ms:
+            return known
+        written_ms = max((at for path in known.paths if (at := _written_ms(path)) is not None), default=None)
+        if log is not None:
+            at_ms = not_ahead(log.sign.at_ms, self.now_ms, written_ms)
+            log = log._replace(sign=log.sign._replace(at_ms=at_ms))
+        return known._replace(
+            last_ms=not_ahead(known.last_ms, self.now_ms, written_ms),
+            signs=msgspec.structs.replace(known.signs, log=log),
+        )
+
     def _registration(self, known: KnownOf) -> Registered | None:
         if known.agent != "claude":
             return None
         found = None
-        for home in _homes_of(known.paths):
+        for home in self._homes_of(known):
             one = self._look(home).get(known.id)
             found = better(one, found) if one is not None else found
         return found
+
+    def _homes_of(self, known: KnownOf) -> list[Path]:
+        """The homes whose registry may name a session: a client may write into another home than its own."""
+        return list(dict.fromkeys([*self._homes, *homes_of(map(Path, known.paths))]))
 
     def _look(self, home: Path) -> dict[str, Registered]:
         if home not in self._registered:
@@ -116,15 +139,16 @@ class SessionLives:
         if known.agent == "codex":
             return self._codex_alive(known)
         facts = LogFacts(
-            min(known.last_ms, self.now_ms),
+            known.last_ms,
             log.state if log else None,
             known.signs.cwd,
             known.signs.entrypoint,
         )
-        homes = _homes_of(known.paths)
+        homes = self._homes_of(known)
+        own = homes_of(map(Path, known.paths)) or homes
         return unregistered(
             facts,
-            is_kept=any(self._rolls[home].is_kept for home in homes),
+            is_kept=any(self._rolls[home].is_kept for home in own),
             running=lambda: self._claude,
             named=[one.registration.record.pid for home in homes for one in self._look(home).values()],
             now_ms=self.now_ms,
@@ -141,8 +165,12 @@ class SessionLives:
         )
 
     @cached_property
+    def _programs(self) -> dict[int, bytes] | None:
+        return programs()
+
+    @cached_property
     def _codex(self) -> list[CodexProcess]:
-        if pids_named("codex") == []:
+        if pids_named("codex", self._programs) == []:
             return []
         from tracklog.live.processes import running_codex  # slow to load
 
@@ -150,7 +178,7 @@ class SessionLives:
 
     @cached_property
     def _claude(self) -> list[ClaudeProcess]:
-        if pids_named("claude") == []:
+        if pids_named("claude", self._programs) == []:
             return []
         from tracklog.live.processes import running_claude  # slow to load
 
@@ -163,6 +191,13 @@ class SessionLives:
         from tracklog.live.asks import open_asks
 
         return {ask.session: ask.sign for ask in reversed(open_asks(self._home))}
+
+
+def _written_ms(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mtime_ns // 1_000_000
+    except OSError:
+        return None
 
 
 def life_in(state: LiveState) -> Life:
@@ -191,8 +226,3 @@ def unpacked(text: bytes | None) -> Signs | None:
         return _decode(text) if text is not None else None
     except (msgspec.DecodeError, ValueError):
         return None
-
-
-def _homes_of(paths: Iterable[str]) -> list[Path]:
-    homes = (home_of(Path(path)) for path in paths)
-    return list(dict.fromkeys(home for home in homes if home is not None))

@@ -9,10 +9,9 @@ import msgspec
 from tracklog.pipeline.heads import Head, head_of
 from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
 from tracklog.pipeline.known_logs import known_log
-from tracklog.pipeline.session_life import SessionLives
 from tracklog.pipeline.sessions import HeadOf, SessionFiles, group
 from tracklog.pipeline.spooled import Spool
-from tracklog.pipeline.stored_lives import changed_lives, write_states
+from tracklog.pipeline.stored_lives import changed_lives, lives_of, write_states
 from tracklog.sources.found import LogFile
 from tracklog.store import archive_rows, catalogue
 from tracklog.store.database import Database
@@ -23,7 +22,7 @@ def settle_sessions(
     database: Database, names: Collection[Name] | None = None, *, on_read: OnRead | None = None
 ) -> int:
     """Brings the rows of these sessions up to date, or of all; how many were not."""
-    lives = SessionLives(database.home)
+    lives = lives_of(database)
     changed = changed_lives(database, lives)
     if changed.states:
         write_states(database, changed)

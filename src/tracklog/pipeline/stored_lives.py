@@ -7,6 +7,7 @@ Rules of this room
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import msgspec
 
 from tracklog.live.states import LiveState
 from tracklog.pipeline.session_life import KnownOf, SessionLives, Signs, unpacked
+from tracklog.sources.claude_code import homes_of
 from tracklog.store.catalogue import roots_of
 from tracklog.store.database import Database
 from tracklog.store.session_rows import Name, RestingRow, put_states, resting_rows
@@ -32,11 +34,21 @@ class Changed(NamedTuple):
         return bool(self.states or self.to_settle)
 
 
+def lives_of(database: Database) -> SessionLives:
+    """What sessions do now, for those of an index: each home that it knows is asked."""
+    return SessionLives(database.home, homes=homes_in(database.db))
+
+
+def homes_in(db: sqlite3.Connection) -> list[Path]:
+    """The homes of Claude Code that an index knows: its roots, and those in which its roots stand."""
+    roots = [Path(root) for root in roots_of(db, "claude")]
+    return list(dict.fromkeys([*roots, *homes_of(root / "log" for root in roots)]))
+
+
 def changed_lives(database: Database, lives: SessionLives | None = None) -> Changed:
     """What of the index no longer holds at this moment."""
-    lives = lives or SessionLives(database.home)
-    homes = [Path(root) for root in roots_of(database.db, "claude")]
-    alive = lives.living("claude", homes)
+    lives = lives or lives_of(database)
+    alive = lives.living("claude", homes_in(database.db))
     if roots_of(database.db, "codex"):
         alive |= lives.living("codex", ())
     since_ms = lives.now_ms - _RECENT_MS

@@ -41,6 +41,7 @@ from tracklog.pipeline.spooled import Spool
 from tracklog.records.base import Piece
 from tracklog.sources.files import NotReadable
 from tracklog.sources.found import FileKind, LogFile, Skipped
+from tracklog.sources.homes import claude_homes
 from tracklog.sources.places import find_at
 from tracklog.store.home import Home
 
@@ -77,7 +78,8 @@ def read(
     kin = Kinship([session, *near.relatives.of(session)])
     ours = Home(Path(home)) if home else None
     spool = Spool(ours.path) if ours is not None else None
-    return read_session(session, kin, now=datetime.now(UTC), spool=spool, lives=SessionLives(ours))
+    lives = SessionLives(ours, homes=claude_homes(os.environ))
+    return read_session(session, kin, now=datetime.now(UTC), spool=spool, lives=lives)
 
 
 def read_session(
@@ -135,7 +137,7 @@ def _known_of(
     return KnownOf(
         agent=session.agent,
         id=session.id,
-        paths=sorted(mains),
+        paths=sorted(mains if session.agent == "codex" else (str(file.path) for file in session.files)),
         last_ms=max((moment_ms(fold.last_at) for fold in folds), default=0),
         signs=Signs(
             log=log.newest(),

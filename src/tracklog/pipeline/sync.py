@@ -24,10 +24,10 @@ from tracklog.pipeline.heads import Head, head_of, read_head
 from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
 from tracklog.pipeline.leftovers import take_over
 from tracklog.pipeline.register import Register
-from tracklog.pipeline.session_life import SessionLives
 from tracklog.pipeline.sessions import SessionFiles, group
 from tracklog.pipeline.spooled import Spool, take_note, tidy
 from tracklog.pipeline.stillness import is_still, now_ns, root_key, settled_times
+from tracklog.pipeline.stored_lives import lives_of
 from tracklog.sources.found import FileKind, LogFile, Root, Skipped
 from tracklog.sources.listing import noted_folders
 from tracklog.sources.places import find_all
@@ -153,7 +153,7 @@ class _Sync:
             archive=self._archive,
             archive_to_read=self._database.home.archive,
             spool=Spool(self._database.home.path),
-            lives=SessionLives(self._database.home),
+            lives=lives_of(self._database),
         )
 
     def _head_of(self, file: LogFile) -> Head:

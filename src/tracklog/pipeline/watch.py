@@ -25,8 +25,8 @@ from tracklog.errors import UserError
 from tracklog.live.announcing import Announcements
 from tracklog.live.asks import open_asks
 from tracklog.live.journal import LiveEvent
-from tracklog.live.lives import unregistered
-from tracklog.live.processes import ClaudeProcess, codex_of, is_running, running_claude, running_codex
+from tracklog.live.lives import ClaudeProcess, unregistered
+from tracklog.live.processes import codex_of, is_running, running_claude, running_codex
 from tracklog.live.registry import Registered, Roll, better
 from tracklog.live.states import Alive, LiveState
 from tracklog.model.events import SessionDescribed
@@ -45,6 +45,7 @@ from tracklog.pipeline.watch_words import told_of
 from tracklog.records.claude_code.hooks import HookInput
 from tracklog.records.spool import READER as SPOOL_READER
 from tracklog.records.spool import Spooled, TurnNotice
+from tracklog.sources.claude_code import homes_of
 from tracklog.sources.found import FileKind, LogFile, Root
 from tracklog.sources.places import resolve_session
 from tracklog.sources.spool import SpoolTail, lines_seen
@@ -85,9 +86,11 @@ class Watch:
         self._spool = SpoolTail(spool) if spool is not None else None
         self._home = Home(spool.parent) if spool is not None else None
         self._asked: set[Name] = set()  # who had a question open at the last look
-        self._rolls = [
-            Roll(root.path) for root in roots if root.agent == "claude" and root.part in (None, "sessions")
-        ]
+        self._rolls = {
+            root.path: Roll(root.path)
+            for root in roots
+            if root.agent == "claude" and root.part in (None, "sessions")
+        }
         self._followed = FollowedLogs(before.sizes if before is not None else None)
         self._timers: Timers[Name] = Timers()
         self._past: dict[Name, None] = {}  # that were forgotten; the registry may still name them
@@ -122,6 +125,8 @@ class Watch:
         """Looks at everything once. How things stand is no news, and is not told."""
         found = self._files.begin()
         self._followed.begin(found)
+        for home in homes_of(file.path for file in found if file.agent == "claude"):
+            self._rolls.setdefault(home, Roll(home))
         for file in found:
             if file.kind in _FOLLOWED and file.agent == "claude" and file.session:
                 self._logs.setdefault(("claude", file.session), set()).add(str(file.path))
@@ -144,7 +149,10 @@ class Watch:
         logs = sorted((file for file in found if file.kind in _FOLLOWED), key=lambda file: -file.mtime_ns)
         recent_ns = time.time_ns() - _RECENT_S * 10**9
         living = {
-            id for roll in self._rolls for id, one in roll.look(self._now_ms()).items() if _lives(one.alive)
+            id
+            for roll in self._rolls.values()
+            for id, one in roll.look(self._now_ms()).items()
+            if _lives(one.alive)
         }
         held = self._held_by_codex() if any(file.agent == "codex" for file in logs) else frozenset()
         chosen = [
@@ -282,10 +290,13 @@ class Watch:
         session = self._session(name)
         self._logs.setdefault(name, set()).add(path)
         is_new = session.begin_thread(thread, path)
+        if is_new and name[0] == "claude":
+            for home in homes_of([file.path]):
+                self._rolls.setdefault(home, Roll(home))
         if name[0] == "codex" and (is_new or session.alive.life == "gone"):
             self._codex_look_s = _SOON_S  # somebody writes whom we do not know
         for seen in tail.before():
-            self._take(session, thread, seen)
+            self._take(session, thread, seen, written_ms=file.mtime_ns // 1_000_000)
         steps = self._unread.pop(tail, None) or tail.more()
         if is_new and self._is_news(file):
             first = list(islice(steps, _FIRST_LINES))
@@ -340,8 +351,10 @@ class Watch:
             pending = session.pending[call]
             self._tell("thread_pending", session, thread=thread, data={"call": call, "name": pending.name})
 
-    def _take(self, session: WatchedSession, thread: str, seen: Seen) -> None:
-        session.see(thread, seen.events, now_ms=self._now_ms())
+    def _take(
+        self, session: WatchedSession, thread: str, seen: Seen, *, written_ms: int | None = None
+    ) -> None:
+        session.see(thread, seen.events, now_ms=self._now_ms(), written_ms=written_ms)
         if thread == MAIN and (said := _WINDOW.search(seen.piece.raw)):
             session.told.window = int(said[1])
 
@@ -428,7 +441,7 @@ class Watch:
 
     def _see_registered(self) -> None:
         known: dict[str, Registered] = {}
-        for roll in self._rolls:
+        for roll in self._rolls.values():
             for id, one in roll.look(self._now_ms()).items():
                 known[id] = better(one, known.get(id))  # a session may stand in several homes
         for id, registered in known.items():
@@ -447,7 +460,7 @@ class Watch:
             alive = session.alive
             if alive.has_left and alive.at_ms == session.told.last_ms:
                 continue  # it has left, and nothing came since
-            if name[0] != "claude" or name[1] in registered or MAIN not in session.paths:
+            if name[0] != "claude" or name[1] in registered or not session.paths:
                 continue
             alive = unregistered(
                 session.log_facts(now_ms),
@@ -470,8 +483,8 @@ class Watch:
         return self._claude
 
     def _has_registry(self, session: WatchedSession) -> bool:
-        path = session.paths.get(MAIN)
-        return path is not None and any(roll.is_kept and roll.holds(path) for roll in self._rolls)
+        paths = session.paths.values()
+        return any(roll.is_kept and any(map(roll.holds, paths)) for roll in self._rolls.values())
 
     def _see_codex(self) -> None:
         ours = [one for name, one in self.sessions.items() if name[0] == "codex" and MAIN in one.paths]

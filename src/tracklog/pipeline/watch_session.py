@@ -15,7 +15,7 @@ from tracklog.live.announcing import LEAST_MS
 from tracklog.live.hook_signs import HookSigns
 from tracklog.live.lives import LogFacts
 from tracklog.live.log_signs import UNSAID_MS, LogSigns
-from tracklog.live.signs import Sign
+from tracklog.live.signs import Sign, not_ahead
 from tracklog.live.states import SETTLES_MS, SILENT_MS, Alive, LiveState, state_of
 from tracklog.model.events import (
     Event,
@@ -92,17 +92,19 @@ class WatchedSession:
     activity: Activity = field(default_factory=Activity)
     _asked: dict[str, str] = field(default_factory=dict)  # the first prompt of each subagent
 
-    def see(self, thread: str, events: Iterable[Event], *, now_ms: int) -> None:
-        """Takes in what the log of one of its threads told."""
+    def see(
+        self, thread: str, events: Iterable[Event], *, now_ms: int, written_ms: int | None = None
+    ) -> None:
+        """Takes in what the log of one of its threads told, and when that was last written."""
         events = list(events)
         signs = self.threads.get(thread)
         if signs is None:
             signs = self.threads[thread] = LogSigns(is_subagent=thread != MAIN)
-        signs.see(events, seen_ms=now_ms)
+        signs.see(events, seen_ms=now_ms, written_ms=written_ms)
         self._count(events, now_ms)
         for event in events:
             if not event.is_copy:
-                self._note(thread, event, now_ms)
+                self._note(thread, event, now_ms, written_ms)
 
     def signs(self, now_ms: int) -> list[Sign]:
         """All signs of what it does now."""
@@ -181,10 +183,10 @@ class WatchedSession:
         if name and thread != MAIN:
             self.names.setdefault(thread, " ".join(name[:_LONGEST_WORDS].split()))
 
-    def _note(self, thread: str, event: Event, now_ms: int) -> None:
+    def _note(self, thread: str, event: Event, now_ms: int, written_ms: int | None) -> None:
         at = moment_ms(event.at)
         if at != NO_TIME:
-            self.told.last_ms = max(self.told.last_ms, min(at, now_ms))
+            self.told.last_ms = max(self.told.last_ms, not_ahead(at, now_ms, written_ms))
         match event:
             case ToolCalled(name=name) if name in _SPAWNERS and event.call not in self.joined:
                 self.pending[event.call] = Pending(event.call, max(at, 0), thread, _name_in(event))

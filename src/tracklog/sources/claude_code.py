@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tracklog.errors import UserError
@@ -69,6 +69,12 @@ def standing_of(inside: Sequence[str]) -> Standing | None:
 def home_of(log: Path) -> Path | None:
     """The home in which a transcript stands, by its path alone; None if it stands in none."""
     return next((above.parent for above in log.parents if above.name == "projects"), None)
+
+
+def homes_of(logs: Iterable[Path]) -> list[Path]:
+    """The homes in which these transcripts stand; none is looked at."""
+    folders = dict.fromkeys(log.parent for log in logs)
+    return list(dict.fromkeys(home for folder in folders if (home := home_of(folder / "log")) is not None))
 
 
 def is_project_name(name: str) -> bool:

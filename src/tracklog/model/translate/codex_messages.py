@@ -40,7 +40,8 @@ def message(item: items.Message, where: Where, memory: Memory) -> list[Event]:
     """What a message says, by whose name it bears."""
     if item.role == "assistant":
         # The summary is told by the compaction; in the conversation nobody said it.
-        return reply(item, where, memory, text="" if memory.is_summary else _spoken(item))
+        text = "" if memory.is_summary else _spoken(item)
+        return reply(item, where, memory, text=text, is_last=item.phase == "final_answer")
     memory.end_request()
     where = with_turn(item, where)
     if item.role == "user":
@@ -84,6 +85,7 @@ def reply(
     text: str = "",
     thinking: str = "",
     has_hidden_thought: bool = False,
+    is_last: bool = False,
 ) -> list[Event]:
     """A part of the answer to the request that is open."""
     is_synthetic, memory.is_after_review = memory.is_after_review, False
@@ -94,6 +96,7 @@ def reply(
         text=text,
         thinking=thinking,
         has_hidden_thought=has_hidden_thought,
+        is_last=is_last,
         is_synthetic=is_synthetic,
         effort=memory.effort,
     )

@@ -58,7 +58,10 @@ class Stories:
         self._agent = agent
         self.found: Found = find_logs(_absolute(roots), agent=agent, home=self._home)
         self._spool = Spool(self._home)
-        self._lives = SessionLives(Home(self._home))
+        self._lives = SessionLives(
+            Home(self._home),
+            homes=[root.path for root in self.found.roots if root.agent == "claude" and root.part is None],
+        )
         self.groups: list[SessionFiles] = group(self.found.files)
         self._filters = filters
         self._are_given = bool(roots)
