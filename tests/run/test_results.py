@@ -206,8 +206,9 @@ def test_a_sum_that_is_none_is_not_taken_for_one(tmp_path: Path, odd: object) ->
     assert result_of(found).cost_micro_usd is None
 
 
-def test_an_empty_text_of_the_client_is_filled_from_the_next_source(tmp_path: Path) -> None:
-    said = [SUCCESS | {"result": ""}]
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_text_of_the_client_is_filled_from_the_next_source(tmp_path: Path, text: str) -> None:
+    said = [SUCCESS | {"result": text}]
     stop = Stop("timeout", "silent")
     by_hook = result_of(ending(tmp_path, said=said, stop=stop, stop_text="the hook's")).document
     by_log = result_of(ending(tmp_path, said=said, stop=stop, collected=Collected(text="the log's"))).document

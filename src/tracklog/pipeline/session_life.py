@@ -25,7 +25,7 @@ from tracklog.live.signs import Sign, not_ahead
 from tracklog.live.states import SILENT_MS, Alive, LiveState, state_of
 from tracklog.model.ids import MAIN
 from tracklog.model.life import Life
-from tracklog.sources.claude_code import homes_of
+from tracklog.sources.claude_code import home_of
 
 if TYPE_CHECKING:
     from tracklog.live.processes import CodexProcess
@@ -73,6 +73,7 @@ class SessionLives:
         self.now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
         self._registered: dict[Path, dict[str, Registered]] = {}
         self._rolls: dict[Path, Roll] = {}
+        self._home_of: dict[str, Path | None] = {}  # by folder
 
     def state_of(self, known: KnownOf) -> LiveState:
         """What it does now."""
@@ -125,7 +126,14 @@ class SessionLives:
 
     def _homes_of(self, known: KnownOf) -> list[Path]:
         """The homes whose registry may name a session: a client may write into another home than its own."""
-        return list(dict.fromkeys([*self._homes, *homes_of(map(Path, known.paths))]))
+        return list(dict.fromkeys([*self._homes, *self._homes_with(known)]))
+
+    def _homes_with(self, known: KnownOf) -> list[Path]:
+        """The homes in which its logs stand."""
+        folders = {os.path.dirname(path) for path in known.paths}
+        for folder in folders - self._home_of.keys():
+            self._home_of[folder] = home_of(Path(folder, "log"))
+        return sorted({home for folder in folders if (home := self._home_of[folder]) is not None})
 
     def _look(self, home: Path) -> dict[str, Registered]:
         if home not in self._registered:
@@ -145,7 +153,7 @@ class SessionLives:
             known.signs.entrypoint,
         )
         homes = self._homes_of(known)
-        own = homes_of(map(Path, known.paths)) or homes
+        own = self._homes_with(known) or homes
         return unregistered(
             facts,
             is_kept=any(self._rolls[home].is_kept for home in own),

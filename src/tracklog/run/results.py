@@ -212,7 +212,7 @@ def _text(ending: Ending, said: dict[str, Any]) -> tuple[str | None, str | None]
         (ending.collected.text, "log"),
         (None if is_empty_answer else sense.text, "stream"),
     ):
-        if text:
+        if text and text.strip():
             return text, source
     return result, None if result is None else "stream"
 
