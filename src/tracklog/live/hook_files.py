@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracklog.errors import UserError
+from tracklog.live.hook_temp_files import name_when_written, name_while_written, remove_left_files
 from tracklog.live.settings_text import Malformed
 
 Change = Callable[[bytes | None], bytes | None]  # from the bytes of a file to its new bytes; None is no file
@@ -64,6 +65,16 @@ def change_file(path: Path, change: Change) -> Changed:
             return _change(target, change)
 
 
+def tidy(folder: Path) -> set[Path]:
+    """Remove the temporary files that killed processes of ours left in this folder; returns what they were for."""
+    folder = Path(os.path.realpath(folder))
+    try:
+        with locked(folder) as is_locked:
+            return remove_left_files(folder) if is_locked else set()
+    except OSError:
+        return set()  # no folder, or none that we may open: the change says so
+
+
 @contextmanager
 def _said_plainly(path: Path) -> Iterator[None]:
     try:
@@ -75,13 +86,15 @@ def _said_plainly(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """One of us at a time; the folder itself is the lock, so nothing is left lying about."""
+def locked(folder: Path) -> Iterator[bool]:
+    """One of us at a time; the folder itself is the lock, so nothing is left lying about. Says whether it is locked."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    is_locked = False
     try:
         with suppress(OSError):  # network drives without locks: what others do is seen anyway
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+            is_locked = True
+        yield is_locked
     finally:
         os.close(descriptor)
 
@@ -135,7 +148,7 @@ def _is_put(target: Path, old: bytes | None, new: bytes | None) -> bool:
     """Puts the new text in its place; False if the file was not what we had read, and nothing is changed."""
     if old is not None:
         _refuse_what_may_not_change(target)
-    aside = _written_beside(target, new or b"", like=target if old is not None else None)
+    aside = _written_beside(target, old, new)
     try:
         if old is None:
             return _is_linked(aside, target)
@@ -155,25 +168,27 @@ def _refuse_what_may_not_change(target: Path) -> None:
         raise UserError(f"{target} has other names (hard links), which would be cut off: change it by hand")
 
 
-def _written_beside(target: Path, data: bytes, like: Path | None) -> Path:
-    """A new file with these bytes in the same folder, with permissions, owner and attributes of another."""
-    aside = target.with_name(f".{target.name}.tracklog-{os.urandom(6).hex()}")
-    mode = 0o666 if like is None else 0o600  # a new file is as open as the user's other new files
+def _written_beside(target: Path, old: bytes | None, new: bytes | None) -> Path:
+    """A new file with the new bytes in the same folder, with permissions, owner and attributes of the old one."""
+    aside = name_while_written(target)
+    mode = 0o666 if old is None else 0o600  # a new file is as open as the user's other new files
     try:
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     except PermissionError as error:
         raise UserError(f"the folder {target.parent} is read-only: nothing was changed") from error
     try:
         with open(descriptor, "wb") as stream:
-            stream.write(data)
+            stream.write(new or b"")
             stream.flush()
-            if like is not None:
-                _copy_nature(like, descriptor)
+            if old is not None:
+                _copy_nature(target, descriptor)
             os.fsync(descriptor)
+        complete = name_when_written(aside, before=old, after=new)
+        os.rename(aside, complete)
     except BaseException:
         aside.unlink()
         raise
-    return aside
+    return complete
 
 
 def _copy_nature(like: Path, descriptor: int) -> None:

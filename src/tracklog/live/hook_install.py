@@ -3,21 +3,21 @@
 Rules of this room
   1. Installing twice is installing once. Asking for other events, or from another place, replaces what was ours.
   2. Taking out takes out ours: a file that nobody edited since is byte for byte what it was, later edits stay, a file
-     and a folder that we made go if nothing else is in them.
+     and a folder that we made go if nothing else is in them. The last of several files that we put into it removes it.
   3. Nobody's trust is given in their place: Codex runs a new hook when its user has agreed to it, in Codex.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tracklog.errors import UserError
 from tracklog.live.hook_command import Recorder, handler, notify_words
-from tracklog.live.hook_files import change_file
+from tracklog.live.hook_files import change_file, tidy
 from tracklog.live.hook_notify import is_free, notifies, with_notify, without_notify
 from tracklog.live.hook_places import Place
 from tracklog.live.hook_receipts import Receipt, Receipts
@@ -95,7 +95,9 @@ def _bare_config(text: str, receipt: Receipt) -> Text:
 
 def _put(path: Path, ours: Ours, receipts: Receipts) -> Outcome:
     """Makes folders, keeps the receipt and a copy, then changes the file."""
-    made = _make_folders(Path(os.path.realpath(path)).parent)
+    target = Path(os.path.realpath(path))
+    left = tidy(target.parent)
+    made = _make_folders(target.parent)
     outcome: Outcome = "already there"
 
     def change(old: bytes | None) -> bytes | None:
@@ -106,7 +108,9 @@ def _put(path: Path, ours: Ours, receipts: Receipts) -> Outcome:
             return old
         bare = ours.without(text, known) if text is not None else None
         new, receipt = ours.within(bare)
-        receipt.folders = known.folders or [str(folder) for folder in made]
+        receipt.folders = _outermost_first(
+            [*known.folders, *map(str, made), *receipts.folders_around(target, left)]
+        )
         if old is not None:
             receipts.back_up(path, old)
         receipts.keep(path, receipt)
@@ -132,7 +136,11 @@ def _take(path: Path, without: Callable[[str, Receipt], Text], receipts: Receipt
             receipts.back_up(path, old)
         return data
 
+    target = Path(os.path.realpath(path))
+    left = tidy(target.parent)
     if not may_be_there(path):
+        if target in left:  # an install or uninstall was killed
+            _remove_folders([Path(folder) for folder in receipt.folders])
         receipts.forget(path)
         return "was not there"
     changed = change_file(path, change)
@@ -160,6 +168,10 @@ def _decoded(data: bytes | None) -> Text:
 
 def _encoded(text: Text) -> bytes | None:
     return None if text is None else text.encode("utf-8", "surrogateescape")
+
+
+def _outermost_first(folders: Iterable[str]) -> list[str]:
+    return sorted(set(folders), key=lambda folder: len(Path(folder).parts))
 
 
 def _make_folders(folder: Path) -> list[Path]:

@@ -12,12 +12,14 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
 from tracklog.live.hook_files import locked
 from tracklog.live.hook_settings import Before
+from tracklog.live.processes import is_running
 from tracklog.store.home import make_private_folder, open_private, write_private
 
 _MOST_BACKUPS = 20  # of one file
@@ -52,6 +54,20 @@ class Receipts:
     def of(self, path: Path) -> Receipt:
         """The receipt of this file; an empty one if there is none."""
         return self._all().get(os.path.realpath(path), Receipt())
+
+    def folders_around(self, target: Path, left: Collection[Path]) -> set[str]:
+        """The folders around this file that we made for other files, which are still there or were `left` unfinished.
+
+        Of a file that is gone the user may have removed the folder, too, and made one of the same name.
+        """
+        around = {str(folder) for folder in target.parents}
+        return {
+            folder
+            for other, receipt in self._all().items()
+            if os.path.lexists(other) or Path(other) in left
+            for folder in receipt.folders
+            if folder in around
+        }
 
     def keep(self, path: Path, receipt: Receipt) -> None:
         """Keeps the receipt of this file."""
@@ -97,5 +113,14 @@ class Receipts:
             return {}
 
     def _write(self, receipts: dict[str, Receipt]) -> None:
+        for left in self._folder.glob(f".{self._path.name}.*"):
+            _remove_if_its_writer_is_gone(left)
         whole = msgspec.to_builtins(receipts)
         write_private(self._path, json.dumps(whole, indent=2).encode())  # of a path any byte can be written
+
+
+def _remove_if_its_writer_is_gone(left: Path) -> None:
+    """Remove a temporary file of `write_private`, whose name ends with the id of the process that writes it."""
+    writer = left.suffix.removeprefix(".")
+    if writer.isascii() and writer.isdigit() and not is_running(int(writer)):
+        left.unlink(missing_ok=True)

@@ -143,7 +143,7 @@ def uninstall_command(level: Level | None, agent: str | None, home: Path | None,
     """
     machine, receipts = _machine(), Receipts(tracklog_home(home))
     levels = (level,) if level else LEVELS
-    places = each_file_once(place for one in levels for place in _present(machine, agent, one))
+    places = each_file_once(place for one in levels for place in _present(machine, receipts, agent, one))
     places += _remembered(places, receipts, agent) if level is None else []
     ways = [(uninstall_notify if place.path.suffix == ".toml" else uninstall, place) for place in places]
     _all_done([partial(way, place, receipts=receipts) for way, place in ways], as_json=as_json)
@@ -197,11 +197,12 @@ def _places(machine: Machine, agent: str | None, level: Level) -> Iterator[Place
     yield from places
 
 
-def _present(machine: Machine, agent: str | None, level: Level) -> Iterator[Place]:
-    """Where ours may stand on this level."""
+def _present(machine: Machine, receipts: Receipts, agent: str | None, level: Level) -> Iterator[Place]:
+    """Where our hooks may be on this level, or were about to be when an install was killed."""
+    remembered = {str(path) for path in receipts.paths()}
     for one in [agent] if agent else AGENTS:
         place = own_place(machine, one, level)
-        if place and may_be_there(place.path):
+        if place and (may_be_there(place.path) or os.path.realpath(place.path) in remembered):
             yield place
         if place and _has_notify(place) and may_be_there(codex_config(machine)):
             yield place._replace(path=codex_config(machine))
