@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tracklog.views.cli.filters import moment_meant
+from tracklog.views.html.plain import shown
 from tracklog.views.web.frame import Way, problem
 
 _LONGEST = 400  # letters of a value
@@ -66,6 +67,11 @@ def given_in(request: Request, names: Iterable[str]) -> dict[str, str]:
     said = request.query_params
     most = dict.fromkeys(names, _LONGEST) | {"after": _LONGEST_PLACE}
     return {name: value for name in names if (value := said.get(name, "").strip()[: most[name]])}
+
+
+def as_typed(value: str) -> str:
+    """A value of a log as a field of a form shows it and sends it back: all that hides is spelled out."""
+    return shown(value)[:_LONGEST].strip()
 
 
 def moment_in(given: Mapping[str, str], name: str, *, now: datetime) -> int | None:

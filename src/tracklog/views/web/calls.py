@@ -23,6 +23,7 @@ from tracklog.views.html import numbers
 from tracklog.views.web.addresses import (
     Address,
     NotMeant,
+    as_typed,
     given_in,
     moment_in,
     order_in,
@@ -148,7 +149,8 @@ def _listed(request: Request, asked: Asked, shot: Shot) -> Response:
         n_tools=chosen.n_tools,
         verdicts=verdict_chips(chosen, asked.address),
         taken=taken_calls(asked.address, FILTERS, shot.sessions),
-        projects=sorted(set(shot.sessions.project_labels.values()))[:200],
+        projects=sorted(set(map(as_typed, shot.sessions.project_labels.values())))[:200],
+        typed=as_typed,
         next=_next(asked.address, found),
         filters=FILTERS,
         numbers=numbers,
@@ -159,11 +161,19 @@ def rows_meant(given: Mapping[str, str], table: SessionTable) -> frozenset[int] 
     """The sessions whose calls are meant; None: all."""
     if not given.keys() & {"project", "agent", "session"}:
         return None
-    chosen = Chosen(table, Wanted(project=given.get("project"), agent=given.get("agent")))
+    chosen = Chosen(table, Wanted(project=_project_meant(given, table), agent=given.get("agent")))
     rows = {one.row: one.id for one in chosen.sessions}
     if "session" in given:
         rows = _named(rows, given["session"])
     return frozenset(rows)
+
+
+def _project_meant(given: Mapping[str, str], table: SessionTable) -> str | None:
+    """The project as logs name it: the field of the page shows, and sends, a name in which nothing hides."""
+    name = given.get("project")
+    if name is None or name.lower() in table.projects:
+        return name
+    return next((label for label in table.project_labels.values() if as_typed(label) == name), name)
 
 
 def _named(rows: Mapping[int, str], name: str) -> dict[int, str]:

@@ -7,6 +7,7 @@ Rules of this room
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
@@ -19,6 +20,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from tracklog.views.html.plain import shown
 from tracklog.views.web.foot_words import foot_words
 from tracklog.views.web.site import site_of
 
@@ -30,6 +32,7 @@ NAV = (
     ("search", "/search", "Search"),
     ("doctor", "/doctor", "Doctor"),
 )
+_HIDES = re.compile("[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]")
 
 
 class Way(NamedTuple):
@@ -64,6 +67,8 @@ def environment() -> Environment:
     }
     made.filters["with_code"] = with_code
     made.filters["urlencode"] = quoted
+    made.filters["shown"] = shown
+    made.filters["unchanged"] = unchanged
     return made
 
 
@@ -122,6 +127,11 @@ def with_code(text: str) -> Markup:
         escape(part) if n % 2 == 0 else Markup("<code>{}</code>").format(part) for n, part in enumerate(parts)
     )
     return Markup("").join(marked)
+
+
+def unchanged(text: str) -> Markup:
+    """A text for the value of a form, which sends it back as it is; what hides or moves letters is a reference here."""
+    return Markup(_HIDES.sub(lambda char: f"&#x{ord(char[0]):X};", str(escape(text))))
 
 
 @cache
