@@ -4,11 +4,13 @@ Rules of this room
   1. A line counts under the client version that wrote it: its own word, else the last one said before it in the
      file, else the first one said after it (for the first thousand lines; no client is silent that long).
   2. Unknown things are counted with one place where each can be seen.
-  3. Names come from logs, so their number and length are bounded: what is beyond is counted as OTHER.
+  3. A key that is a number counts as `<n>`: the letters of a text that was spread into an object are one finding.
+  4. Names come from logs, so their number and length are bounded: what is beyond is counted as OTHER.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -28,6 +30,8 @@ _VERSION_OF: dict[str, Callable[[Record], str | None]] = {
 OTHER = "(others)"
 _MOST_NAMES = 10_000
 _LONGEST_NAME = 200
+
+_NUMBER = re.compile(r"(?:^|(?<=\.))[0-9]+(?=[.\[( ]|$)")  # a step of a path: `message.12`, `parts[].3.text`
 
 _LINES_THAT_WAIT = 1000
 RowKey = tuple[str | None, str | None, str, str]  # agent, version, kind, reading
@@ -142,7 +146,9 @@ class Survey:
         elif piece.reading == "broken" and len(self.broken) < 20:
             self.broken.append(f"{file.path}:{piece.line}")
         for path, stray in strays:
-            self._note(file, piece, path, _why(stray) if path.endswith(")") else "unnamed key")
+            self._note(
+                file, piece, _NUMBER.sub("<n>", path), _why(stray) if path.endswith(")") else "unnamed key"
+            )
 
     def _note(self, file: LogFile, piece: Piece, key: str | None, why: str) -> None:
         agent, kind = file.agent, piece.record.kind[:_LONGEST_NAME]
