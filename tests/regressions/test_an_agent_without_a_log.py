@@ -58,3 +58,8 @@ def test_agents_says_that_its_log_is_missing(tmp_path: Path) -> None:
     assert "log missing" in told.out
     (main,) = json.loads(tracklog(*asked, "--json", home=tmp_path).out)["threads"]
     assert [(one["id"], one["paths"], one["parent_call"]) for one in main["children"]] == [("a1", [], "c1")]
+
+
+def test_the_reference_says_what_empty_paths_mean() -> None:
+    reference = (Path(__file__).parents[2] / "docs/cli.md").read_text("utf-8")
+    assert "An empty `paths` in `agents` means that the log of this thread is missing" in reference

@@ -41,7 +41,8 @@ def agents(
 
     SESSION is an id, the start of one, a file, or @last. Each subagent hangs on the thread that called it, with what
     joins it to that call; a link that the logs do not state is marked `inferred`. Sessions that were started from within
-    it by `tracklog run` are leaves of the main thread. Files that a client only wrote to warm up are shown apart.
+    it by `tracklog run` are leaves of the main thread. Files that a client only wrote to warm up are shown apart. A
+    subagent that only the result of its call names is listed with `log missing`.
 
     \b
     tracklog agents @last

@@ -88,6 +88,8 @@ first three also `pending` or `lost`. That of a thread in `agents` is `running`,
 `since` and `evidence` belong to it. `waiting_for` is `permission`, `answer` or `plan`, and null where a person opened a dialog.
 `context_used` goes from 0 to 1. `subagents` are those that work now, `pending` those that were asked for and have no log yet.
 `started_by` is null for a session that no run has written; its `agent` and `session` are null where a person ran it.
+An empty `paths` in `agents` means that the log of this thread is missing: only the result of its call names it, so its
+`requests` and `calls` are 0 and its cost is null. With `parent_thread` null it is a `main` of which only subagents are left.
 
 `usage` counts each request to an API once ([accounting.md](accounting.md)). `requests` are those whose answer stands in a
 log, with or without usage; `missing_requests` are those without, and the `awaited_requests`, of which no line tells.
