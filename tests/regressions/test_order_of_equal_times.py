@@ -7,6 +7,7 @@ those of a subagent that ran first came last.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,11 +16,18 @@ import pytest
 from tests.model.lines import at, reply, result, session, use, user
 from tests.store.test_query import read
 from tests.store.test_search import AT_MS, CLAUDE, put_log
+from tests.views.cli.command import tracklog
+from tests.views.cli.written import Log
+from tests.views.web.asking import ask
+from tests.views.web.list_pages import got
+from tests.views.web.read_site import site_over
 from tracklog.store.database import writing
 from tracklog.store.home import Home
 from tracklog.store.search import By, search
 from tracklog.store.texts import ROLES, put_texts, worded
 from tracklog.store.values import Text
+from tracklog.views.web.app import unguarded_app
+from tracklog.views.web.routes import routes
 
 N_LINES = 12
 
@@ -58,3 +66,24 @@ def test_the_calls_of_a_session_are_in_the_order_of_their_times() -> None:
     )
     assert [call.id for call in made.calls] == ["first", "second", "third"]
     assert [call.id for call in made.calls_by_thread] == ["first", "third", "second"]
+
+
+def test_a_new_index_an_old_one_the_page_and_the_api_give_one_order(tmp_path: Path) -> None:
+    folder = tmp_path / "logs/.claude/projects/-work"
+    for n in range(4):
+        log = Log(f"{n}1111111-aaaa-4aaa-8aaa-111111111111").prompt(f"the parser of {n}")
+        log.answer(f"msg_{n}", f"the parser works, says {n}")
+        log.write(folder / f"{(n * 3) % 4}.jsonl")
+        tracklog("index", "--root", tmp_path / "logs", "--home", tmp_path / "old", home=tmp_path)
+    asked = ("search", "parser", "--json", "--root", tmp_path / "logs", "--home")
+    old = tracklog(*asked, tmp_path / "old", "--no-sync", home=tmp_path).json["hits"]
+    new = tracklog(*asked, tmp_path / "new", home=tmp_path).json["hits"]
+    assert len(old) == 8
+    assert new == old
+
+    app = unguarded_app(site_over(tmp_path / "logs", tmp_path / "site"), routes())
+    assert ask(app, "GET", "/api/v1/search?q=parser").json()["hits"] == old
+    page = got(app, "/search?q=parser")
+    shown = re.findall(r'href="/s/claude/([0-9a-f-]{36})\?find=[^"]*line=(\d+)', page)
+    by_session = sorted(old, key=lambda hit: [one["session"] for one in old].index(hit["session"]))
+    assert list(dict.fromkeys(shown)) == [(hit["session"], str(hit["line"])) for hit in by_session]
