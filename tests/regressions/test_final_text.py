@@ -87,3 +87,15 @@ def test_the_result_line_of_an_earlier_turn_is_not_the_answer(tmp_path: Path) ->
     later = answer("a4", "u3", "Later.")
     later["message"]["id"] = "msg_2"
     assert final(tmp_path, prompt(), answer("a2", "u1", "First."), result, again, later) == "Later.\n"
+
+
+def test_an_empty_block_behind_the_answer_is_not_the_answer(tmp_path: Path) -> None:
+    for n, last in enumerate(("", " \n")):
+        assert final(tmp_path / str(n), prompt(), answer("a2", "u1", "One.", "Two.", last)) == "Two.\n"
+
+
+def test_a_prompt_without_an_answer_does_not_change_the_stated_answer(tmp_path: Path) -> None:
+    result = {"type": "result", "subtype": "success", "is_error": False, "result": "As stated."}
+    again = line("user", "u3", "a2", message={"role": "user", "content": "Again."})
+    lines = [prompt(), answer("a2", "u1", "As written."), result]
+    assert final(tmp_path / "1", *lines) == final(tmp_path / "2", *lines, again) == "As stated.\n"

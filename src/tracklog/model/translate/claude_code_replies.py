@@ -91,7 +91,7 @@ def _said(content: Content) -> _Said:
         else:
             others.append(block)
             is_hidden = is_hidden or isinstance(block, blocks.RedactedThinking)
-    last_text = texts[-1] if len(texts) > 1 else ""
+    last_text = next((text for text in reversed(texts) if text.strip()), "") if len(texts) > 1 else ""
     return _Said("\n".join(texts), "".join(thoughts), is_hidden, others, last_text)
 
 

@@ -193,10 +193,13 @@ def _chosen(story: Session | None, payload: Payload, *, last_text: bool, all_tex
 
 
 def _stated(story: Session) -> str | None:
-    """The text of a `result` line that closes the last turn of the branch on which the session goes on."""
-    turns = [turn for turn in story.turns if turn.on_active_branch]
+    """The text of a `result` line that closes the last turn with an answer on the branch on which the session goes on."""
+    turns = (turn for turn in reversed(story.turns) if turn.on_active_branch)
     is_result = any(note.what == "result" for note in story.notes)
-    text = turns[-1].stated_text if turns and is_result else None
+    answered = (
+        next((turn for turn in turns if turn.stated_text or turn.requests), None) if is_result else None
+    )
+    text = answered.stated_text if answered is not None else None
     return text if text and text.strip() else None
 
 
