@@ -163,7 +163,11 @@ def odd_numbers() -> Iterator[Case]:
     odd: dict[str, Any] = {"negative": -5, "text": "12", "null": None, "fraction": 1.5, "huge": 10**30}
     for name, value in odd.items():
         used = good | {"input_tokens": value}
-        yield _one(f"{name} number", "the other figures stand", used, Count(0, 70, 20, 300, 20))
+        log = ClaudeLog(ONE)
+        log.prompt()
+        log.reply(message_id(1), used, request=request_id(1))
+        spent = Spent(ONE, OPUS, DAY, Count(0, 70, 20, 300, 20), "final" if value is None else "partial")
+        yield Case(f"{name} number", "the others are a lower bound", claude(log), Truth([spent]))
     yield _one(
         "whole number with a point",
         "12.0 is 12",

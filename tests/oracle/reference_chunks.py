@@ -56,6 +56,15 @@ def count_of(usage: Json) -> Count:
     )
 
 
+def has_odd_figure(usage: Json) -> bool:
+    """Whether anything stands in a usage where a figure should, and is none."""
+    said = [value for key, value in usage.items() if key.endswith("_tokens")]
+    for part in ("cache_creation", "output_tokens_details", "server_tool_use"):
+        inner = usage.get(part)
+        said += inner.values() if isinstance(inner, dict) else []
+    return any(one is not None and one != 0 and whole(one) == 0 for one in said)
+
+
 def chunk_of(found: Found, session: str) -> Chunk | None:
     """The answer in a record: its own, or, in a progress line, the one it repeats."""
     outer = found.value

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from tests.oracle.reading import Found, Json, inside
-from tests.oracle.reference_chunks import NO_TIME, Chunk, count_of, day_of, moment, text_in
+from tests.oracle.reference_chunks import NO_TIME, Chunk, count_of, day_of, has_odd_figure, moment, text_in
 from tests.oracle.truth import Certainty, HiddenSpent, Spent
 
 
@@ -53,7 +53,8 @@ class Request:
         """How sure the figures are."""
         if self.winner.usage is None:
             return "missing"
-        return "final" if any(c.stop for c in self.chunks) and not self._is_cut else "partial"
+        ended = any(c.stop and not has_odd_figure(c.usage or {}) for c in self.chunks)
+        return "final" if ended and not self._is_cut else "partial"
 
     def spent(self) -> Iterator[Spent]:
         """The request, and what advisors spent inside it."""

@@ -99,6 +99,13 @@ def test_an_odd_field_of_a_result_does_not_hide_it() -> None:
     assert [path for path, _ in piece.odd] == ["message.content[](tool_result).is_error"]
 
 
+def test_an_odd_content_of_a_result_does_not_hide_that_there_was_one() -> None:
+    back = {"type": "tool_result", "tool_use_id": "toolu_1", "content": {"text": "42"}}
+    piece = read(claude_code.READER, {**answer(type="user"), "message": {"role": "user", "content": [back]}})
+    assert [block.tool_use_id for block in piece.record.message.content] == ["toolu_1"]  # type: ignore[attr-defined]
+    assert piece.odd == (("message.content[](tool_result).content", {"text": "42"}),)
+
+
 def test_an_odd_field_of_codex_does_not_hide_its_item() -> None:
     item = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}", "id": 5}
     piece = read(
@@ -131,3 +138,43 @@ def test_the_commands_show_the_answer_and_name_the_field(tmp_path: Path) -> None
     calls = tracklog("calls", ONE, "--root", root, "--json", home=tmp_path).json["calls"]
     assert [call["id"] for call in calls] == ["toolu_1"]
     assert "message.usage.input_tokens (odd)" in tracklog("doctor", "--root", root, home=tmp_path).out
+
+
+DEEP = "[" * 5000 + "]" * 5000
+
+
+@pytest.mark.parametrize("place", ["usage", "input", "version"])
+def test_a_value_nested_without_end_hides_nothing_but_itself(tmp_path: Path, place: str) -> None:
+    line = answer(version="@") if place == "version" else answer()
+    if place == "usage":
+        line["message"]["usage"]["service_tier"] = "@"
+    elif place == "input":
+        line["message"]["content"][1]["input"] = {"command": "true", "deep": "@"}
+    line["message"]["stop_reason"] = "tool_use"
+    raw = json.dumps(line).replace('"@"', DEEP).encode()
+    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    assert (piece.reading, piece.raw) == ("read", raw)
+    assert [type(block).__name__ for block in piece.record.message.content] == ["Text", "ToolUse"]  # type: ignore[attr-defined]
+    assert "nested deeper" in (piece.why or "")
+    root = tmp_path / "claude"
+    write(root / f"projects/-srv-app/{ONE}.jsonl", raw + b"\n")
+    total = tracklog("usage", "--root", root, "--json", home=tmp_path).json["total"]
+    assert (total["requests"], total["input_tokens"], total["output_tokens"]) == (1, 3, 4)
+
+
+def test_brackets_that_do_not_match_are_still_broken() -> None:
+    raw = b'{"type":"assistant","message":' + b"[" * 5000 + b"]" * 4000 + b"}"
+    assert {piece.reading for piece in claude_code.READER.read([Line(1, 0, len(raw), raw)])} == {"broken"}
+
+
+@pytest.mark.parametrize("odd", [*ODD[:2], -1, 2**80])
+@pytest.mark.parametrize("field", ["input_tokens", "output_tokens", "cache_read_input_tokens"])
+def test_a_figure_that_cannot_be_counted_makes_the_request_a_lower_bound(
+    tmp_path: Path, field: str, odd: Any
+) -> None:
+    line = with_usage({"input_tokens": 3, "output_tokens": 4, field: odd})
+    line["message"]["stop_reason"] = "end_turn"
+    root = tmp_path / "claude"
+    write(root / f"projects/-srv-app/{ONE}.jsonl", json.dumps(line).encode() + b"\n")
+    total = tracklog("usage", "--root", root, "--json", home=tmp_path).json["total"]
+    assert (total["requests"], total["partial_requests"]) == (1, 1)

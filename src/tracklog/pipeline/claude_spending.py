@@ -268,7 +268,8 @@ class _Reading:
         assert message is not None
         output = output_of(message.usage)
         tools = tools_of(message) if self.with_tools else None
-        has_ended = message.stop_reason is not None
+        usage = message.usage
+        has_ended = message.stop_reason is not None and (usage is None or spending.is_whole(usage))
         id = message.id
         if self.rule == "ours" and id and id not in self._held and not spending.is_unique(id):
             new = Held(line, offset, output, is_told, line, offset, is_told, thread, has_ended, tools)

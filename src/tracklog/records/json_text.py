@@ -1,8 +1,8 @@
 """JSON as it is found: a tolerant parser, and a look at the outermost keys without recursion.
 
 Rules of this room
-  1. `loads` raises nothing but ValueError (not JSON) and RecursionError (too deep, or so many values that they
-     would fill the memory: a line of 32 MiB can hold 16 million empty lists).
+  1. `loads` raises nothing but ValueError (not JSON) and RecursionError (so many values that they would fill
+     the memory: a line of 32 MiB can hold 16 million empty lists). What is nested too deep to decode is left out.
   2. Every string that comes out can be encoded as UTF-8: bad bytes and lone surrogates become U+FFFD.
      The bytes themselves are kept by the line.
   3. The last of duplicate keys wins, as in the clients. A number beyond Python's own stays as its text.
@@ -24,6 +24,7 @@ _STRING_VALUE = re.compile(rb'\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")', re.DOTALL)
 _MOST_VALUES = 500_000
 _MOST_WIDE_BYTES = 8 * 1024 * 1024
 _MOST_TOKENS = 4_000_000
+_MOST_DEEP = 60  # levels that are kept where all of them are too many: no record that is read has ten
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -56,6 +57,17 @@ def loads(raw: bytes) -> tuple[Any, str]:
     """The value in `raw`, and what had to be repaired to read it (empty if nothing)."""
     if is_too_much(raw):
         raise RecursionError("too much to make objects of")
+    try:
+        return _decoded(raw)
+    except RecursionError:
+        flat = without_depths(raw)
+        if flat is None:
+            raise
+    value, repaired = _decoded(flat)
+    return value, repaired or f"what is nested deeper than {_MOST_DEEP} levels is left out"
+
+
+def _decoded(raw: bytes) -> tuple[Any, str]:
     body = raw.removeprefix(BOM)
     repaired = ""
     try:
@@ -138,6 +150,25 @@ def outline(raw: bytes, start: int = 0) -> Outline:
         if n > _MOST_TOKENS:
             return Outline(known, None, is_sure=False)
     return Outline(known, None)
+
+
+def without_depths(raw: bytes) -> bytes | None:
+    """The value in `raw` with null for what is nested deeper than _MOST_DEEP; None if its brackets do not match."""
+    kept: list[bytes] = []
+    depth = start = 0
+    for n, token in enumerate(_TOKEN.finditer(raw)):
+        first, size = token.start(), token.end() - token.start()
+        if raw[first] in b"[{":
+            if depth <= _MOST_DEEP < depth + size:
+                kept += (raw[start : first + _MOST_DEEP - depth], b"null")
+            depth += size
+        elif raw[first] in b"]}":
+            if depth - size <= _MOST_DEEP < depth:
+                start = first + depth - _MOST_DEEP
+            depth -= size
+        if depth < 0 or n > _MOST_TOKENS:
+            return None
+    return b"".join((*kept, raw[start:])) if depth == 0 else None
 
 
 def _note_pair(raw: bytes, token: re.Match[bytes], found: dict[str, str]) -> None:

@@ -84,10 +84,11 @@ class ObjectShape(Shape):
             for key, item in value.items()
         }
 
-    def may_lack(self, key: str) -> bool:
+    def may_lack(self, key: str, value: Any) -> bool:
         """Whether a record is whole without this field, and no part that has a kind would be lost with it."""
         shape = self.fields.get(key)
-        is_list_of_parts = isinstance(shape, ChoiceShape | ListShape) and shape.holds_parts
+        holds_parts = isinstance(shape, ChoiceShape | ListShape) and shape.holds_parts
+        is_list_of_parts = holds_parts and isinstance(value, list)
         return (
             key in self.fields and key not in self.required and key != self.tag_field and not is_list_of_parts
         )
@@ -237,7 +238,7 @@ def _take_out(value: Any, shape: Shape | None, keys: list[str]) -> Stray | None:
         if not isinstance(shape, ObjectShape) or not isinstance(value, dict) or key not in value:
             break
         path.append(key)
-        if shape.may_lack(key):
+        if shape.may_lack(key, value[key]):
             innermost = (value, key, ".".join(path))
         if key != step:
             break

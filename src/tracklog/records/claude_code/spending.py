@@ -22,6 +22,7 @@ from tracklog.records.json_text import loads
 LARGEST = 2**31 - 1  # tokens of one request: none comes near
 LARGEST_SUM = 2**53  # tokens of many requests, milliseconds, dollars
 REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_ODD = "(odd)"  # a key that no log has
 SYNTHETIC = "<synthetic>"
 NEEDLE = b'"assistant"'  # stands in every line that is spending, except:
 TOTALS_NEEDLE = b'"cost-state"'
@@ -61,6 +62,7 @@ class Usage(Struct, gc=False):
     speed: str | None = None
     inference_geo: str | None = None
     iterations: Raw = Raw()
+    has_odd: bool = msgspec.field(default=False, name=_ODD)  # a value that is no figure was left out
 
 
 class Block(Struct, gc=False):
@@ -292,6 +294,24 @@ def has_figures(usage: Usage) -> bool:
     return usage.input_tokens is not None or usage.output_tokens is not None
 
 
+def is_whole(usage: Usage) -> bool:
+    """Whether all figures of a usage could be counted: else the others are a lower bound."""
+    if usage.has_odd or usage.output_tokens is None:
+        return False
+    by_life, details, asked = usage.cache_creation, usage.output_tokens_details, usage.server_tool_use
+    said = [
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_creation_input_tokens,
+        usage.cache_read_input_tokens,
+        by_life and by_life.ephemeral_5m_input_tokens,
+        by_life and by_life.ephemeral_1h_input_tokens,
+        details and details.thinking_tokens,
+        asked and asked.web_search_requests,
+    ]
+    return all(0 <= one <= LARGEST for one in said if one is not None)
+
+
 def read_tolerantly(raw: bytes) -> Answer | ProgressLine | None:
     """The answer in a line that does not fit, as far as it can be told. Raises ValueError for what is not JSON."""
     value, _ = loads(raw)
@@ -331,8 +351,14 @@ def _fitting(value: dict[str, Any]) -> dict[str, Any]:
         if key in _TEXTS:
             fitting[key] = found if isinstance(found, str) else None
         elif key in _OBJECTS:
-            fitting[key] = _fitting(found) if isinstance(found, dict) else None
-        elif key.endswith(("_tokens", "_requests", "Tokens", "Requests")):
+            fitting[key] = inner = _fitting(found) if isinstance(found, dict) else None
+            if inner is not None and _ODD in inner:
+                fitting[_ODD] = True
+        elif key.endswith(("_tokens", "_requests")):
+            fitting[key] = _whole(found)
+            if found is not None and fitting[key] is None:
+                fitting[_ODD] = True
+        elif key.endswith(("Tokens", "Requests")):
             fitting[key] = _whole(found)
         elif key == "isSidechain":
             fitting[key] = found is True

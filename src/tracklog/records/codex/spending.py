@@ -72,7 +72,7 @@ def read_line(raw: bytes) -> SpendingLine | None:
     """A line, as far as it is about tokens; None for what is no object. Raises ValueError for what is not JSON."""
     try:
         return decode_line(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except REFUSALS:
         value, _ = loads(raw)
     return msgspec.convert(_fitting(value), SpendingLine) if isinstance(value, dict) else None
 
