@@ -298,17 +298,18 @@ def is_whole(usage: Usage) -> bool:
     """Whether all figures of a usage could be counted: else the others are a lower bound."""
     if usage.has_odd or usage.output_tokens is None:
         return False
-    by_life, details, asked = usage.cache_creation, usage.output_tokens_details, usage.server_tool_use
     said = [
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_creation_input_tokens,
         usage.cache_read_input_tokens,
-        by_life and by_life.ephemeral_5m_input_tokens,
-        by_life and by_life.ephemeral_1h_input_tokens,
-        details and details.thinking_tokens,
-        asked and asked.web_search_requests,
     ]
+    if (by_life := usage.cache_creation) is not None:
+        said += (by_life.ephemeral_5m_input_tokens, by_life.ephemeral_1h_input_tokens)
+    if (details := usage.output_tokens_details) is not None:
+        said.append(details.thinking_tokens)
+    if (asked := usage.server_tool_use) is not None:
+        said.append(asked.web_search_requests)
     return all(0 <= one <= LARGEST for one in said if one is not None)
 
 
