@@ -79,8 +79,8 @@ _ESCAPES = (
     ),
     _Escape(b"\x1b[", re.compile(rb"\x1b" + _COLOUR), _PRINTABLE + b"\x1b", _nothing),
     _Escape(b"\\u001", re.compile(rb"\\u001[bB]" + _COLOUR), _PRINTABLE, _nothing),
-    _Escape(b"\0", re.compile(rb"\0"), _PRINTABLE + b"\0", _nothing),  # UTF-16
-    _Escape(b"\\u0000", re.compile(rb"\\u0000"), _PRINTABLE, _nothing),
+    _Escape(b"\0", re.compile(rb"\0++"), _PRINTABLE + b"\0", _nothing),  # UTF-16, and runs of torn logs
+    _Escape(b"\\u0000", re.compile(rb"(?:\\u0000)++"), _PRINTABLE, _nothing),
 )
 
 
