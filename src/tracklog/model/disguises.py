@@ -61,10 +61,16 @@ def _nothing(_: re.Match[bytes]) -> bytes:
     return b""
 
 
+def _line_end(_: re.Match[bytes]) -> bytes:
+    return b"\n"
+
+
 def _entity(match: re.Match[bytes]) -> bytes:
     return html.unescape(match[0].decode()).encode("utf-8", "replace")
 
 
+_CONTROL = rb"(?:0[0-9A-Fa-f]|1[0-9AaC-Fc-f])"  # not ESC, which begins a colour
+_NO_ASCII = rb"(?:00" + _CONTROL + rb"|00[89A-Fa-f][0-9A-Fa-f]|(?!00)[0-9A-Fa-f]{4})"
 _COLOUR = rb"\[[0-9;?]{0,16}[A-Za-z]"
 _ESCAPES = (
     _Escape(b"%", re.compile(rb"%([0-9A-Fa-f]{2})"), _NO_QUOTES, _byte),
@@ -81,6 +87,14 @@ _ESCAPES = (
     _Escape(b"\\u001", re.compile(rb"\\u001[bB]" + _COLOUR), _PRINTABLE, _nothing),
     _Escape(b"\0", re.compile(rb"\0++"), _PRINTABLE + b"\0", _nothing),  # UTF-16, and runs of torn logs
     _Escape(b"\\u0000", re.compile(rb"(?:\\u0000)++"), _PRINTABLE, _nothing),
+    # What stands between values: NUL in an environment, BEL behind a link of a terminal, a quote that is not ASCII.
+    # Their digits are no part of the values.
+    _Escape(b"\\u", re.compile(rb"(?:\\{1,8}u" + _NO_ASCII + rb")++"), _PRINTABLE, _line_end),
+    _Escape(
+        b"\\x", re.compile(rb"(?:\\x(?:" + _CONTROL + rb"|[89A-Fa-f][0-9A-Fa-f]))++"), _PRINTABLE, _line_end
+    ),
+    _Escape(b"\\U00", re.compile(rb"(?:\\U00[01][0-9A-Fa-f]{5})++"), _PRINTABLE, _line_end),
+    _Escape(b"\\0", re.compile(rb"(?:\\0(?:[0-3][0-7]|(?![0-7])))++"), _PRINTABLE, _line_end),
 )
 
 
