@@ -145,16 +145,9 @@ CLAUDE_CUT_SHORT = (
         since="2.1.300",
         if_written=KILLED,
     ),
-    _claude(
-        "terminate_alone",
-        "Bash",
-        "echo begun",
-        "lost",
-        sureness="inferred",
-        since="2.1.300",
-        unless_written=KILLED,
-    ),
-    _claude("terminate_alone", "Bash", "echo begun", "lost", sureness="inferred", until="2.1.300"),
+    # Stated where the client left its file of the registry, inferred where it removed that before it ended.
+    _claude("terminate_alone", "Bash", "echo begun", "lost", since="2.1.300", unless_written=KILLED),
+    _claude("terminate_alone", "Bash", "echo begun", "lost", until="2.1.300"),
     _claude("agent_stopped", "Bash", "touch working", "interrupted", lines=RESULT),
     _claude(
         "sitting_agent", "Agent", "worker", "interrupted", sureness="stated", lines=RESULT, until="2.1.198"
