@@ -108,7 +108,7 @@ def test_an_answer_that_came_before_a_stop_hook_hangs_is_not_lost(end: str, tmp_
             hung = place.home.cwd / "hung"
             if end != "timeout":
                 wait_until(hung.exists, "the hook was not run")
-                wait_until(lambda: _is_logged(STUCK.text, place), "the answer was not logged")
+                wait_until(lambda: _has_answer(place), "the answer was not logged")
                 keeper = keeper_of(child)
                 {
                     "cancelled": child.cancel,
@@ -124,8 +124,8 @@ def test_an_answer_that_came_before_a_stop_hook_hangs_is_not_lost(end: str, tmp_
     assert (place.processes(), place.leftovers()) == ([], [])
 
 
-def _is_logged(text: str, place: Place) -> bool:
-    return any(text.encode() in log.read_bytes() for log in place.logs())
+def _has_answer(place: Place) -> bool:
+    return any(b"The answer is 42." in log.read_bytes() for log in place.logs())
 
 
 def test_when_it_costs_too_much_it_is_ended_and_what_subagents_spend_counts(tmp_path: Path) -> None:

@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 _PATIENCE_S = 2.0
 _WAITS_FOR_US = "cat"  # until its stdin is closed
+_LONGEST_COMM = 15  # letters of a name in /proc/<pid>/comm
 _START_FIELD = 22 - 3  # of /proc/<pid>/stat, counted behind the name of the program
 
 
@@ -61,6 +63,14 @@ def waiting_as(name: str) -> Iterator[Path]:
         yield program
 
 
+def _wait_for_name(pid: int, name: str) -> None:
+    """Wait until the system shows a process by its name: Linux sets it a moment after the program was started."""
+    comm, deadline = Path(f"/proc/{pid}/comm"), time.monotonic() + _PATIENCE_S
+    with suppress(OSError):  # no Linux, or it has ended
+        while comm.read_text().strip() != name[:_LONGEST_COMM] and time.monotonic() < deadline:
+            time.sleep(0.001)
+
+
 @contextmanager
 def stand_in(program: Path | None = None, *, holding: Sequence[int] = ()) -> Iterator[int]:
     """The pid of a child that waits for us, and holds open what these descriptors stand for."""
@@ -75,6 +85,7 @@ def stand_in(program: Path | None = None, *, holding: Sequence[int] = ()) -> Ite
         start_new_session=True,  # so that Ctrl-C reaches us alone
     ) as child:
         try:
+            _wait_for_name(child.pid, program.name if program is not None else _WAITS_FOR_US)
             yield child.pid
         finally:
             if child.stdin is not None:
