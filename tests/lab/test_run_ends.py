@@ -116,7 +116,8 @@ def test_an_answer_that_came_before_a_stop_hook_hangs_is_not_lost(end: str, tmp_
                     "crashed": keeper.kill,
                 }[end]()
             document = child.result().document
-            assert document["ended_by"] == end
+            # Without its keeper the client is told to terminate, and may still write the result that it had.
+            assert document["ended_by"] in ({end, "completed"} if end == "crashed" else {end})
             if hung.exists():
                 break
     assert document["result"] == STUCK.text

@@ -111,7 +111,8 @@ def logs_with(one: Json, other: Json, **alike: Any) -> tuple[ClaudeLog, ClaudeLo
     """Two files, each with an answer of the same id."""
     logs = ClaudeLog(ONE), ClaudeLog("22222222-bbbb-4bbb-8bbb-222222222222", at=later(NOON, seconds=99))
     for log, over in zip(logs, (one, other), strict=True):
-        log.reply(GATEWAY, usage(5, 10), **(alike | over))
+        more = alike | over
+        log.reply(GATEWAY, more.pop("usage", usage(5, 10)), **more)
     return logs
 
 
@@ -122,6 +123,11 @@ def test_in_another_file_the_id_is_another_message(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mark", [{"uuid": "u"}, {"timestamp": NOON}, {"requestId": "req_1"}])
 def test_in_another_file_a_shared_mark_makes_it_the_same(tmp_path: Path, mark: Json) -> None:
     assert over_files(tmp_path, *logs_with(mark, mark)) == [(5, 10, 0, 0)]
+
+
+def test_agents_that_are_answered_in_the_same_millisecond_have_a_message_each(tmp_path: Path) -> None:
+    logs = logs_with({"timestamp": NOON, "usage": usage(5, 10)}, {"timestamp": NOON, "usage": usage(9, 20)})
+    assert over_files(tmp_path, *logs) == [(5, 10, 0, 0), (9, 20, 0, 0)]
 
 
 @pytest.mark.parametrize("name", ["uuid", "timestamp", "requestId"])

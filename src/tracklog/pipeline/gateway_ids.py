@@ -3,7 +3,8 @@
 Rules of this room
   1. In one file an id means one message, until a prompt or a result of one of its own calls stands between, and the
      prompt's figures are others than all before.
-  2. In another file it is the same message only if a record's id, a time or a request's id is shared.
+  2. In another file it is the same message only if a record's id, a request's id, or a time with the prompt's figures is
+     shared.
 """
 
 from __future__ import annotations
@@ -31,11 +32,17 @@ def marks_of(sights: Iterable[Held]) -> set[str]:
         for held in sights
         for kind, value in (
             ("uuid", held.line.uuid),
-            ("at", held.line.timestamp),
+            ("at", _time_and_prompt(held)),
             ("request", held.line.request_id if isinstance(held.line, Answer) else None),
         )
         if value
     }
+
+
+def _time_and_prompt(held: Held) -> str | None:
+    """Two agents can be answered in one millisecond; their prompts differ, those of a copy do not."""
+    at = held.line.timestamp
+    return f"{at} {'/'.join(map(str, _prompt_of(held)))}" if at else None
 
 
 def split(loose: dict[str, list[Held]], file: LogFile) -> Iterator[tuple[str, list[Held], Held]]:
