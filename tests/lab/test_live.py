@@ -78,11 +78,11 @@ def at_work(
     agent: str, release: str, scenario: Scenario, root: Path, *, has_hooks: bool
 ) -> Iterator[Workplace]:
     with skipping_unobtainable():
-        if (
-            has_hooks
-        ):  # they are put into homes that were used before; the others see the first session of all
+        # Hooks are put into homes that were used before; the others see the first session of all. Without a client each
+        # test of a sitting comes here, to be skipped.
+        if has_hooks:
             for folder in (".claude/projects", ".claude/sessions", ".codex/sessions", "ours/spool"):
-                (root / folder).mkdir(parents=True)
+                (root / folder).mkdir(parents=True, exist_ok=True)
         with workplace(agent, release, scenario, root=root) as place:
             if has_hooks:
                 done = tracklog("hooks", "install", "--no-notify", "--home", root / "ours", home=root)
