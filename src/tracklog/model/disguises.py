@@ -28,7 +28,7 @@ _LEFT = 512  # so far to the left a run is followed
 # Base64 of ASCII: in four letters three bits are always 0, which tells it from words, hashes and pictures at first sight.
 _FOUR = rb"[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]"
 # Lines of base64 may be indented, quoted, or part of a diff, whose mark is no letter of theirs: without it they are groups of four.
-_GROUPS = rb"(?:[A-Za-z0-9+/_-]{4})*+(?:[A-Za-z0-9+/_-]{2}==|[A-Za-z0-9+/_-]{3}=)?(?![A-Za-z0-9+/_-])"
+_GROUPS = rb"(?>(?:[A-Za-z0-9+/_-]{4})*)(?:[A-Za-z0-9+/_-]{2}==|[A-Za-z0-9+/_-]{3}=)?(?![A-Za-z0-9+/_-])"
 # And numbered, behind the name of a file or not.
 _NUMBER = rb"(?:(?:[^\s\"'\\:]{1,200}:)?[0-9]{1,7}(?:[:|]|\t|\\{1,4}t|\xe2\x86\x92| \|)[ \t]{0,4})"
 _LINE_END = (
@@ -36,7 +36,7 @@ _LINE_END = (
 )
 _NEXT_LINE = rb"(?:(?<=[A-Za-z0-9+/_-]{40})" + _LINE_END + rb"[A-Za-z0-9+/_-]{4,}+)"
 _BEGIN, _BEHIND_A_SLASH = re.compile(_FOUR * 6), re.compile(rb"(?<=[/+])" + _FOUR * 6)
-_RUN = re.compile(rb"[A-Za-z0-9+/_-]++" + _NEXT_LINE + rb"*+={0,2}")
+_RUN = re.compile(rb"[A-Za-z0-9+/_-]++(?>" + _NEXT_LINE + rb"*)={0,2}")
 _LONG = b"a" * 24  # so many letters in a row, when all letters look alike, are worth a look
 _ALIKE = bytes(97 if byte in BASE64_LETTERS else 32 for byte in range(256))
 _LINE_ENDS = re.compile(_LINE_END)
@@ -86,15 +86,18 @@ _ESCAPES = (
     _Escape(b"\x1b[", re.compile(rb"\x1b" + _COLOUR), _PRINTABLE + b"\x1b", _nothing),
     _Escape(b"\\u001", re.compile(rb"\\u001[bB]" + _COLOUR), _PRINTABLE, _nothing),
     _Escape(b"\0", re.compile(rb"\0++"), _PRINTABLE + b"\0", _nothing),  # UTF-16, and runs of torn logs
-    _Escape(b"\\u0000", re.compile(rb"(?:\\u0000)++"), _PRINTABLE, _nothing),
+    _Escape(b"\\u0000", re.compile(rb"(?>(?:\\u0000)+)"), _PRINTABLE, _nothing),
     # What stands between values: NUL in an environment, BEL behind a link of a terminal, a quote that is not ASCII.
     # Their digits are no part of the values.
-    _Escape(b"\\u", re.compile(rb"(?:\\{1,8}u" + _NO_ASCII + rb")++"), _PRINTABLE, _line_end),
+    _Escape(b"\\u", re.compile(rb"(?>(?:\\{1,8}u" + _NO_ASCII + rb")+)"), _PRINTABLE, _line_end),
     _Escape(
-        b"\\x", re.compile(rb"(?:\\x(?:" + _CONTROL + rb"|[89A-Fa-f][0-9A-Fa-f]))++"), _PRINTABLE, _line_end
+        b"\\x",
+        re.compile(rb"(?>(?:\\x(?:" + _CONTROL + rb"|[89A-Fa-f][0-9A-Fa-f]))+)"),
+        _PRINTABLE,
+        _line_end,
     ),
-    _Escape(b"\\U00", re.compile(rb"(?:\\U00[01][0-9A-Fa-f]{5})++"), _PRINTABLE, _line_end),
-    _Escape(b"\\0", re.compile(rb"(?:\\0(?:[0-3][0-7]|(?![0-7])))++"), _PRINTABLE, _line_end),
+    _Escape(b"\\U00", re.compile(rb"(?>(?:\\U00[01][0-9A-Fa-f]{5})+)"), _PRINTABLE, _line_end),
+    _Escape(b"\\0", re.compile(rb"(?>(?:\\0(?:[0-3][0-7]|(?![0-7])))+)"), _PRINTABLE, _line_end),
 )
 
 

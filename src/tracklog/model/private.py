@@ -57,7 +57,7 @@ def known(
     return found
 
 
-_NAME = rb"((?:[A-Za-z0-9_]|[\x80-\xff]|\\{1,4}u(?!00[0-9])[0-9a-fA-F]{4})(?:[A-Za-z0-9._-]|[\x80-\xff]|\\{1,4}u(?!00[0-9])[0-9a-fA-F]{4}){0,63}+)"
+_NAME = rb"((?:[A-Za-z0-9_]|[\x80-\xff]|\\{1,4}u(?!00[0-9])[0-9a-fA-F]{4})(?>(?:[A-Za-z0-9._-]|[\x80-\xff]|\\{1,4}u(?!00[0-9])[0-9a-fA-F]{4}){0,63}))"
 _SLASH = rb"(?:\\{0,8}/|%2[fF])"
 # Before `/home` nothing that makes it a part of another path: a letter, unless it is of an escape (`\n`) or a flag (`-I`).
 _HOME = re.compile(
@@ -73,8 +73,8 @@ _MAC = re.compile(
     + rb"(\\{0,8}/)?"
 )
 _WINDOWS = re.compile(
-    rb"sers(?<=[Uu]sers)(?<=[\\/].sers)(?:\\{1,16}|/)((?:[A-Za-z0-9_.'-]|[\x80-\xff]){1,64}+"
-    rb"(?:(?: (?:[A-Za-z0-9_.'()-]|[\x80-\xff]){1,24}+){1,3}(?=\\))?)(\\)?"
+    rb"sers(?<=[Uu]sers)(?<=[\\/].sers)(?:\\{1,16}|/)((?>(?:[A-Za-z0-9_.'-]|[\x80-\xff]){1,64})"
+    rb"(?:(?: (?>(?:[A-Za-z0-9_.'()-]|[\x80-\xff]){1,24})){1,3}(?=\\))?)(\\)?"
 )
 _DRIVE = re.compile(rb"(?:\\{1,16}|/)?:([A-Za-z])(?![A-Za-z0-9])")  # read backwards from `Users`
 _SLUG = re.compile(rb"projects(?:\\{1,16}|/)(?:[A-Za-z]-)?-(home|Users)-([A-Za-z0-9]{1,64}+)(?=[-/\\\"'\s])")

@@ -18,7 +18,7 @@ BOUNDARY = b"\n\0\n"  # between texts that are searched together: no block goes 
 _LONGEST_LINE = 2048  # with all that a tool puts around it
 _MOST_OTHER_LINES = 4  # in a row without base64, for a block that goes on
 _CUT_OFF = re.compile(
-    rb"(?:[A-Za-z0-9+/=:,. \r\n-]|\\+[rnt]){0,65536}+"
+    rb"(?>(?:[A-Za-z0-9+/=:,. \r\n-]|\\+[rnt]){0,65536})"
 )  # what may belong to a block without an end
 _FOLLOWS = re.compile(
     rb"(?:[\s\"'`+,|>0-9\xe2\x86\x92#/*;-]|\\{1,16}[nrt\"']|%0[AaDd]|&#){0,60}"
@@ -34,9 +34,9 @@ _LINE_END = re.compile(
 # A line of a key: base64 with letters of both cases and a digit or a sign; the whole of it, or the rest of a longer one.
 _LETTER = rb"(?:[A-Za-z0-9+/]|\\{1,16}/|&(?:#[xX]?[0-9A-Fa-f]{2,4}|plus|sol);|%2[BbFf])"
 _WORD = re.compile(
-    rb"(?<![A-Za-z0-9+/])(?=[A-Z0-9+/]{0,40}+[a-z])(?=[a-z0-9+/]{0,40}+[A-Z])(?=[A-Za-z]{0,80}+[0-9+/\\&%])"
+    rb"(?<![A-Za-z0-9+/])(?=[A-Z0-9+/]{0,40}+[a-z])(?=[a-z0-9+/]{0,40}+[A-Z])(?=[A-Za-z]{0,80}+[0-9+/\\&%])(?>"
     + _LETTER
-    + rb"{24,}+(?:=|&#61;|&equals;|%3[dD]){0,2}"
+    + rb"{24,})(?:=|&#61;|&equals;|%3[dD]){0,2}"
 )
 _LAST_WORD = re.compile(rb"[A-Za-z0-9+/]{8,}+={0,2}|[A-Za-z0-9+/]{1,80}+={1,2}|=[A-Za-z0-9+/]{4}")
 _FIELD = re.compile(

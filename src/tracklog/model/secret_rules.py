@@ -4,6 +4,7 @@ Rules of this room
   1. A rule is data: keywords, the pattern behind them, what the value must be like, and examples of what it is and is not.
   2. A pattern is matched where one of its keywords stands, and nowhere else; it is bounded. So the search takes linear time.
   3. `version` changes with every change of the rules or of how we search: what was scanned with another one is scanned again.
+  4. A possessive quantifier is for a character or a class; a group goes into `(?>(…)+)`. Python before 3.11.5 matches it wrongly otherwise.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ _MACROS = {
 
 # The first or last line of a private key. A terminal breaks it anywhere, and `grep` colours the words that it was asked for.
 _LINE = re.compile(rb"\{(begin|end):([A-Z ]+)\}")
-_BREAK = rb"(?:\r?\n|\\{1,16}n)?+"
-_COLOURS = rb"(?:(?:\x1b|\\{1,16}(?:u001[bB]|x1[bB]|033|e))\[[0-9;?]{0,16}[A-Za-z]){0,4}+"
+_BREAK = rb"(?>(?:\r?\n|\\{1,16}n)?)"
+_COLOURS = rb"(?>(?:(?:\x1b|\\{1,16}(?:u001[bB]|x1[bB]|033|e))\[[0-9;?]{0,16}[A-Za-z]){0,4})"
 _BLANK = _COLOURS + rb"(?: |\+|%20|&#32;|&nbsp;|\r?\n|\\{1,16}n)" + _COLOURS
 
 

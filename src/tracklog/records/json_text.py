@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 BOM = b"\xef\xbb\xbf"
 WHITE = b" \t\r\n"
 # A string without its closing quote runs to the end: looking for another start inside would be quadratic.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|\[+|\]+|\{+|\}+', re.DOTALL)
-_STRING_VALUE = re.compile(rb'\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*+(?>(?:\\.[^"\\]*+)*)(?:"|\\?\Z)|\[+|\]+|\{+|\}+', re.DOTALL)
+_STRING_VALUE = re.compile(rb'\s*:\s*("[^"\\]*+(?>(?:\\.[^"\\]*+)*)")', re.DOTALL)
 _MOST_VALUES = 500_000
 _MOST_WIDE_BYTES = 8 * 1024 * 1024
 _MOST_TOKENS = 4_000_000

@@ -25,7 +25,7 @@ _MOST_CHECKED = 8_000_000
 _AROUND = 50_000  # letters on each side of a break
 _DEEPEST_FOLD = 24
 _TOKEN = re.compile(
-    r'(?P<key>"[^"\\]*+(?:\\.[^"\\]*+)*+")(?=[ \t\n\r]*:)|(?P<string>"[^"\\]*+(?:\\.[^"\\]*+)*+"?)'
+    r'(?P<key>"[^"\\]*+(?>(?:\\.[^"\\]*+)*)")(?=[ \t\n\r]*:)|(?P<string>"[^"\\]*+(?>(?:\\.[^"\\]*+)*)"?)'
     r"|(?P<empty>\{[ \t\n\r]*\}|\[[ \t\n\r]*\])|(?P<open>[{\[])|(?P<close>[}\]])|(?P<comma>,)|(?P<colon>:)"
     r"|(?P<number>-?[0-9][0-9.eE+-]*)|(?P<word>true|false|null)|(?P<space>[ \t\n\r]+)|(?P<odd>.)",
     re.DOTALL,
