@@ -53,7 +53,7 @@ def test_the_peak_memory_of_a_function_is_its_own_and_the_call_alone_is_timed(tm
     empty = tmp_path / "empty"
     empty.mkdir()
     (row,) = contestants("--rounds", "1", f"list=py:os:listdir {empty}")
-    assert row["wall_s"] < 0.03
+    assert row["cpu_s"] < 0.005  # to start Python takes more
     assert row["peak_rss_mb"] < 40
 
 
@@ -71,9 +71,10 @@ def test_a_warm_round_does_not_count(tmp_path: Path) -> None:
 
 def test_the_ratio_is_to_the_first_and_bytes_give_a_speed() -> None:
     slow, slower = contestants("--rounds", "1", "--bytes", "1000000", "slow=sleep 0.2", "slower=sleep 0.4")
+    assert (slow["wall_s"] >= 0.2, slower["wall_s"] >= 0.4) == (True, True)
     assert slow["times_the_first"] == 1.0
-    assert 1.5 < slower["times_the_first"] < 2.5
-    assert 2 < slower["mb_per_s"] < slow["mb_per_s"] <= 5
+    assert slower["times_the_first"] == pytest.approx(slower["wall_s"] / slow["wall_s"], rel=0.01)
+    assert [one["mb_per_s"] * one["wall_s"] for one in (slow, slower)] == pytest.approx([1, 1], rel=0.05)
 
 
 def test_the_table_names_everybody_and_both_kinds_of_numbers() -> None:
