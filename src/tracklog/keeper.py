@@ -8,7 +8,8 @@ us dies when only the private folder was told, it is removed.
 Who started us holds the other end of the pipe `life`, and says there, a byte each: `I` interrupt the client,
 `T` terminate it, `K` kill it and all that descends from it. The end of this pipe is the end of who started us.
 We say on `told`, a line each: `pid N`, `exit CODE` (negative: by this signal), `left N` (processes that outlived
-the client, and that we ended), `stuck N` (that cannot be ended), or nothing but `failed ERRNO`.
+the client, and that we ended), `stuck N` (that cannot be ended), or nothing but `failed ERRNO`. We close it when all is over,
+and remove the private folder when `life` ends, too: until then the last hooks' payloads can be read there.
 
 Rules of this room
   1. When we end, nothing of the client runs any more, in whatever group or session it is. Only what even a SIGKILL
@@ -109,6 +110,11 @@ class Keeper:
         if self._n_stuck:
             tell(self._told, b"stuck", self._n_stuck)
 
+    def await_release(self) -> None:
+        """Waits until tracklog lets go of us, or has died: it may not have read yet what the last hooks wrote."""
+        while self._ending_since is None:
+            self._wait(None)
+
     def end_orderly(self) -> None:
         """From now on the client is being ended."""
         if self._ending_since is None:
@@ -191,7 +197,9 @@ def main(arguments: "list[str]") -> None:
     tell(order.told, b"pid", client)
     keeper.watch()
     keeper.end_what_is_left()
-    if order.folder:  # who started us may die before it comes to that
+    os.close(order.told)  # this says that all is over
+    if order.folder:  # tracklog may be killed before it removes the folder itself
+        keeper.await_release()
         clear_folder(order.folder)
 
 

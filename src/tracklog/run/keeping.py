@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MARK = "TRACKLOG_RUN"  # stands in the environment of a child and of all that descends from it
 _KEEPER_S = 12.0  # for the keeper to kill all; it gives up after ten seconds itself
-_GONE_S = 2.0  # for a keeper that has said its last word, to be gone
+_GONE_S = 2.0  # for a keeper that we let go of, to be gone
 _TREE_S = 5.0  # for what we kill ourselves, to be gone
 _PAUSE_S = 0.02
 _FEED_S = 0.25  # between two looks whether it is over while the client does not read
@@ -109,6 +109,7 @@ class Kept:
                 stream.close()
         for descriptor in (self.told, self._life):
             os.close(descriptor)
+        self._take_leave()
 
     def _note(self, heard: Sequence[tuple[str, int]]) -> None:
         for what, n in heard:
@@ -121,11 +122,11 @@ class Kept:
                 self.failure = OSError(n, os.strerror(n))
 
     def _end(self) -> list[tuple[str, int]]:
-        """The keeper is gone. If it has not said how the client ended, we end what it has left behind."""
+        """The keeper is done, or was killed: then it has not said how the client ended, and we end what it has left behind."""
         self.is_over = True
-        self._take_leave()
         if self.exit_code is not None or self.failure is not None:
             return []
+        self._take_leave()
         return [("lost", self._tree.kill())]
 
     def _take_leave(self) -> None:
