@@ -10,9 +10,9 @@ BROWSERS := $(CHROMIUM) chromium-headless-shell chromium chromium-browser google
 TRACKLOG_STEPS ?= 5000
 TRACKLOG_KILLS ?= 1000
 
-.PHONY: all run test check format lint types rooms docs quick unit soak browser screenshots lab drift update-pins lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
+.PHONY: all run test check format lint types architecture docs quick unit soak browser screenshots lab drift update-pins lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
 
-all: format check unit ## format, lint, types, rooms, tests, docs fresh
+all: format check unit ## format, lint, types, architecture, tests, docs fresh
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -44,8 +44,8 @@ lint: $(READY) # the schema of GitHub's workflows comes with check-jsonschema
 types: $(READY)
 	$(BIN)/mypy
 
-rooms: $(READY)
-	$(PYTEST) -q tests/test_rooms.py
+architecture: $(READY)
+	$(PYTEST) -q tests/test_architecture.py
 
 docs: $(READY) ## documents that are generated or checked against the code
 	$(PYTEST) -q tests/test_docs.py
