@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -72,21 +72,21 @@ def is_running(pid: int) -> bool:
     return not told.rpartition(b")")[2].strip().startswith(_ENDED)
 
 
-def running_codex() -> list[CodexProcess]:
-    """All Codex processes of this machine that can be seen."""
-    found = (_codex(process) for process in _processes_named("codex"))
+def running_codex(programs: Mapping[int, bytes] | None = None) -> list[CodexProcess]:
+    """All Codex processes of this machine that can be seen; `programs`, if the caller has read them already."""
+    found = (_codex(process) for process in _processes_named("codex", programs))
     return [codex for codex in found if codex is not None]
 
 
-def running_claude() -> list[ClaudeProcess]:
-    """All processes of Claude Code on this machine that can be seen."""
-    found = (_claude(process) for process in _processes_named("claude"))
+def running_claude(programs: Mapping[int, bytes] | None = None) -> list[ClaudeProcess]:
+    """All processes of Claude Code on this machine that can be seen; `programs`, if the caller has read them already."""
+    found = (_claude(process) for process in _processes_named("claude", programs))
     return [claude for claude in found if claude is not None]
 
 
-def _processes_named(word: str) -> Iterator[psutil.Process]:
+def _processes_named(word: str, programs: Mapping[int, bytes] | None) -> Iterator[psutil.Process]:
     """The processes whose name, or whose program, has this word in it."""
-    pids = pids_named(word)
+    pids = pids_named(word, programs)
     for pid in psutil.pids() if pids is None else pids:
         try:
             process = psutil.Process(pid)

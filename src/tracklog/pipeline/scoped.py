@@ -25,15 +25,16 @@ if TYPE_CHECKING:
     from tracklog.pipeline.session_life import SessionLives
     from tracklog.pipeline.sessions import SessionFiles
     from tracklog.pipeline.spooled import Spool
+    from tracklog.pipeline.stillness import ProcessLook
 
 
 class ScopedSessions:
     """The sessions that are meant: those that the index can tell of, and those that must be read."""
 
     def __init__(
-        self, database: Database, scope: Scope, *, agent: str | None = None, is_live: bool = False
+        self, database: Database, scope: Scope, *, agent: str | None = None, look: ProcessLook | None = None
     ) -> None:
-        """`is_live`: sessions whose process came or went since they were put together are read again."""
+        """With a look at the processes, sessions whose process came or went since they were put together are read again."""
         self.database = database
         whole, parted = _told_apart(database, scope)
         self.known = [one for one in known_sessions(database.db, whole) if agent in (None, one.agent)]
@@ -43,17 +44,15 @@ class ScopedSessions:
         self._lives: SessionLives | None = None
         self.states: Mapping[Name, LiveState] = {}  # that are other than the index says
         parted = {name for name in parted if agent in (None, name[0])}
-        if is_live:
-            parted |= self._look()
+        if look is not None:
+            parted |= self._compare(look)
         if parted:
             self._take(scope, parted)
 
-    def _look(self) -> set[Name]:
+    def _compare(self, look: ProcessLook) -> set[Name]:
         """Asks what sessions do now; those whose verdicts no longer hold."""
-        from tracklog.pipeline.stored_lives import changed_lives, lives_of
-
-        self._lives = lives_of(self.database)
-        changed = changed_lives(self.database, self._lives)
+        self._lives = look.lives(self.database)
+        changed = look.changed(self.database)
         self.states = changed.states
         stale = {(one.agent, one.id) for one in self.known} & changed.to_settle
         self.known = [one for one in self.known if (one.agent, one.id) not in stale]

@@ -182,7 +182,7 @@ class SessionLives:
             return []
         from tracklog.live.processes import running_codex  # slow to load
 
-        return running_codex()
+        return running_codex(self._programs)
 
     @cached_property
     def _claude(self) -> list[ClaudeProcess]:
@@ -190,7 +190,7 @@ class SessionLives:
             return []
         from tracklog.live.processes import running_claude  # slow to load
 
-        return running_claude()
+        return running_claude(self._programs)
 
     @cached_property
     def _asks(self) -> dict[str, Sign]:

@@ -11,7 +11,8 @@ from tracklog.pipeline.ingest import OnRead, Plan, Unit, ingest
 from tracklog.pipeline.known_logs import known_log
 from tracklog.pipeline.sessions import HeadOf, SessionFiles, group
 from tracklog.pipeline.spooled import Spool
-from tracklog.pipeline.stored_lives import changed_lives, lives_of, write_states
+from tracklog.pipeline.stillness import ProcessLook
+from tracklog.pipeline.stored_lives import write_states
 from tracklog.sources.found import LogFile
 from tracklog.store import archive_rows, catalogue
 from tracklog.store.database import Database
@@ -19,13 +20,18 @@ from tracklog.store.session_rows import Name, mark_only_here, unsettled
 
 
 def settle_sessions(
-    database: Database, names: Collection[Name] | None = None, *, on_read: OnRead | None = None
+    database: Database,
+    names: Collection[Name] | None = None,
+    *,
+    on_read: OnRead | None = None,
+    look: ProcessLook | None = None,
 ) -> int:
     """Brings the rows of these sessions up to date, or of all; how many were not."""
-    lives = lives_of(database)
-    changed = changed_lives(database, lives)
+    look = look or ProcessLook()
+    lives, changed = look.lives(database), look.changed(database)
     if changed.states:
         write_states(database, changed)
+        look.compare_again()
     due = [
         name
         for name in dict.fromkeys([*unsettled(database.db), *sorted(changed.to_settle)])
@@ -46,6 +52,7 @@ def settle_sessions(
     numbers, spool = catalogue.numbers(database.db), Spool(database.home.path)
     plan = Plan(units, {}, {}, numbers, None, database.home.archive, spool, lives)
     ingest(plan, database, on_read=on_read)
+    look.compare_again()
     with database.transaction() as db:
         mark_only_here(db)
     return len(due)

@@ -19,6 +19,10 @@ from tracklog.store.stamps import OUT_OF_REACH, folders_of, stamps
 if TYPE_CHECKING:
     import sqlite3
 
+    from tracklog.pipeline.session_life import SessionLives
+    from tracklog.pipeline.stored_lives import Changed
+    from tracklog.store.database import Database
+
 SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (spooled.py)
 _NOT_THERE = -1
 _TOO_FRESH_NS = 100_000_000  # within the same tick of the clock, a folder may change and keep its time
@@ -107,3 +111,34 @@ def settled_times(folders: Mapping[str, int], began_ns: int) -> dict[str, int]:
 def now_ns() -> int:
     """The clock of the file system, as near as we know it."""
     return time.time_ns()
+
+
+class ProcessLook:
+    """One look at registries and processes for all parts of an answer, taken when the first of them needs it."""
+
+    def __init__(self) -> None:
+        self._lives: SessionLives | None = None
+        self._changed: Changed | None = None
+
+    def lives(self, database: Database) -> SessionLives:
+        """The look itself, for the homes that this index knows."""
+        from tracklog.pipeline.stored_lives import lives_of
+
+        self._lives = self._lives or lives_of(database)
+        return self._lives
+
+    def changed(self, database: Database) -> Changed:
+        """What of the index does not hold at the moment of the look."""
+        from tracklog.pipeline.stored_lives import changed_lives
+
+        if self._changed is None:
+            self._changed = changed_lives(database, self.lives(database))
+        return self._changed
+
+    def compare_again(self) -> None:
+        """Sessions were written to the index: `changed` compares the same look with the new rows."""
+        self._changed = None
+
+    def repeat(self) -> None:
+        """Time has passed, or the index knows other homes: the next question takes a new look."""
+        self._lives = self._changed = None

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from tracklog.pipeline.stillness import ProcessLook
 from tracklog.sources.found import Root
 from tracklog.sources.homes import default_roots
 from tracklog.store.database import Damaged, Database, DiskFull, reading, writing
@@ -40,6 +41,7 @@ class Index(NamedTuple):
     database: Database
     roots: list[Root]
     scope: Scope
+    look: ProcessLook  # shared by all parts of the answer
 
 
 def asked_roots(given: Sequence[Path], *, agent: str | None = None, home: Path | None = None) -> list[Root]:
@@ -81,22 +83,24 @@ def indexed(
     """The index for some roots, up to date; None if there is none and none is to be made."""
     ours = Home(tracklog_home(home))
     roots = asked_roots(given, home=home)
-    scope = scope_of(root.path for root in roots)
+    scope, look = scope_of(root.path for root in roots), ProcessLook()
     if not makes and not ours.has_index():
         yield None
         return
     try:
-        if syncs and not _is_up_to_date(ours, roots, settles=settles):
+        if syncs and not _is_up_to_date(ours, roots, look if settles else None):
             from tracklog.pipeline.recovering import with_index  # all readers come with it
 
             with_index(
-                ours, lambda database: _bring_up_to_date(database, roots, settles=settles), on_damage=_say
+                ours,
+                lambda database: _bring_up_to_date(database, roots, look if settles else None),
+                on_damage=_say,
             )
         elif not syncs and settles and not _is_settled(ours):
             from tracklog.pipeline.settling import settle_sessions
 
             with writing(ours) as writer:
-                settle_sessions(writer)
+                settle_sessions(writer, look=look)
     except (Busy, NotWritable) as hindered:
         if not makes and not _was_ever_complete(ours, roots):
             talk(f"tracklog: {why_as_before(hindered)}, and is not complete: the logs are read")
@@ -113,7 +117,7 @@ def indexed(
             return
         talk("tracklog: this is what the index knew before")
     with reading(ours) as database:
-        yield None if database is None else Index(database, roots, scope)
+        yield None if database is None else Index(database, roots, scope, look)
 
 
 def why_as_before(hindered: Busy | NotWritable) -> str:
@@ -132,25 +136,24 @@ def _was_ever_complete(home: Home, roots: list[Root]) -> bool:
         return database is not None and folders_of(database.db, sorted(keys)).keys() == keys
 
 
-def _is_up_to_date(home: Home, roots: list[Root], *, settles: bool) -> bool:
+def _is_up_to_date(home: Home, roots: list[Root], look: ProcessLook | None) -> bool:
+    """Whether the index knows all the logs; with a look, whether its sessions also say what the processes say."""
     from tracklog.pipeline.stillness import is_still
 
     try:
         with reading(home) as database:
             if database is None or not is_still(database.db, roots, spool=home.spool):
                 return False
-            return not settles or _are_sessions_true(database)
+            return look is None or _are_sessions_true(database, look)
     except Damaged:
         return False  # who writes it will see to that
 
 
-def _are_sessions_true(database: Database) -> bool:
+def _are_sessions_true(database: Database, look: ProcessLook) -> bool:
     """Whether the rows of sessions say what the logs and the processes say now."""
-    # slow to load, and sums of money need none of it
-    from tracklog.pipeline.stored_lives import changed_lives
-    from tracklog.store.session_rows import unsettled
+    from tracklog.store.session_rows import unsettled  # slow to load, and sums of money need none of it
 
-    return not unsettled(database.db) and not changed_lives(database)
+    return not unsettled(database.db) and not look.changed(database)
 
 
 def _is_settled(home: Home) -> bool:
@@ -160,12 +163,14 @@ def _is_settled(home: Home) -> bool:
         return database is None or not unsettled(database.db)
 
 
-def _bring_up_to_date(database: Database, roots: list[Root], *, settles: bool) -> None:
+def _bring_up_to_date(database: Database, roots: list[Root], look: ProcessLook | None) -> None:
     from tracklog.pipeline.settling import settle_sessions
 
-    synced(database, roots)
-    if settles:
-        settle_sessions(database)
+    done = synced(database, roots)
+    if look is not None:
+        if not done.is_nothing:
+            look.repeat()
+        settle_sessions(database, look=look)
 
 
 def written(home: Home, work: Callable[[Database], Result]) -> Result:

@@ -54,7 +54,7 @@ class IndexedStories:
         self._database = index.database
         self._db = index.database.db
         self._filters = filters
-        self.sessions = ScopedSessions(index.database, index.scope, agent=agent, is_live=True)
+        self.sessions = ScopedSessions(index.database, index.scope, agent=agent, look=index.look)
         self.n_not_understood = sum(one.not_understood for one in self.sessions.known)
 
     def say_what_is_not_readable(self) -> None:

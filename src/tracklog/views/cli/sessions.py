@@ -88,8 +88,8 @@ def _from_index(
     syncs: bool,
 ) -> Listed | None:
     """The list as the index tells it; None if there is none, or it knows nothing of what is meant."""
-    with indexed(roots, home=home, syncs=syncs) as index:
-        if index is None:
+    with indexed(roots, home=home, syncs=syncs) as known:
+        if known is None:
             return None
     from tracklog.views.cli.indexed_ledger import indexed_ledger
     from tracklog.views.cli.indexed_stories import IndexedStories
@@ -98,7 +98,7 @@ def _from_index(
     with indexed_ledger(roots, home=home, prices=prices, syncs=False) as index:
         if index is None:
             return None
-        stories = IndexedStories(index, agent=agent, filters=filters)
+        stories = IndexedStories(index._replace(look=known.look), agent=agent, filters=filters)
         if stories.is_empty:
             return None
         stories.say_what_is_not_readable()
