@@ -11,22 +11,28 @@ Rules of this room
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from tracklog.pipeline.known_logs import known_log
 from tracklog.sources.files import NotReadable, can_be_opened, chunks
-from tracklog.sources.found import LogFile
+from tracklog.sources.found import LINE_SUFFIXES, FileKind, LogFile
 from tracklog.sources.marks import HEAD_BYTES, bytes_at, length_of, mark_of, still_begins
+from tracklog.sources.output_files import session_folder
 from tracklog.store.stamps import OUT_OF_REACH
-from tracklog.store.values import KnownFile
+from tracklog.store.values import Archived, KnownFile
 
 What = Literal["grown", "rewritten", "touched"]
 Name = tuple[str | None, str | None]  # agent and session
 KinOf = Callable[[str, str], Iterable[str]]  # from agent and session to the ids of sessions
+
+_WITH_RESULTS = frozenset({FileKind.TRANSCRIPT, FileKind.DOCUMENT, FileKind.SUBAGENT})
+_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # what JSON escapes nothing of
 
 
 @dataclass
@@ -246,3 +252,63 @@ def is_gone(path: str) -> bool:
         return True
     except OSError:  # we may not look there now
         return False
+
+
+class OutputChanges:
+    """Output files whose text is another one now, and the logs that were read with the former.
+
+    Clients write the output file first, and then the line that names it. So a log is read again only if the part of it
+    that the index has read names the file: its bytes are searched, its lines are not parsed.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, set[str]] = defaultdict(set)  # by the folder of their session
+        self.moved: set[str] = set()  # the new paths of all logs that moved
+
+    def add(self, row: KnownFile) -> None:
+        """Notes that a file appeared, changed or vanished; only those with output count."""
+        if row.kind == FileKind.TOOL_RESULT:
+            self._note(row.path)
+
+    def move(self, row: KnownFile, file: LogFile) -> None:
+        """Notes that a file has another path now, unless the log of its session moved with it."""
+        if row.kind != FileKind.TOOL_RESULT:
+            return
+        folder = file.path.parent.parent
+        is_with_log = any(f"{folder}{suffix}" in self.moved for suffix in LINE_SUFFIXES)
+        if not is_with_log or os.path.basename(row.path) != file.path.name:
+            self._note(row.path)
+            self._note(str(file.path))
+
+    def _note(self, path: str) -> None:
+        folder, name = os.path.split(path)
+        self._names[os.path.dirname(folder)].add(name)
+
+    def logs(
+        self, known: Iterable[KnownFile], archived: dict[int, Archived], archive: Path
+    ) -> Iterator[KnownFile]:
+        """The logs whose lines that were read before name one of these files."""
+        around = tuple({f"{os.path.dirname(folder)}/" for folder in self._names})
+        for row in known:
+            if row.contents_bytes and row.kind in _WITH_RESULTS and row.path.startswith(around):
+                log = known_log(row, archived.get(row.id), archive)._replace(until=row.contents_bytes)
+                names = self._names.get(str(session_folder(log)))
+                if names and _has_any(log, names):
+                    yield row
+
+
+def _has_any(log: LogFile, names: Collection[str]) -> bool:
+    """Whether a log names a file; one that cannot be read now is left as it is."""
+    if not all(map(_PLAIN.fullmatch, names)):
+        return True
+    wanted = [name.encode() for name in names]
+    before, n_before = b"", max(map(len, wanted)) - 1
+    try:
+        for chunk in chunks(log):
+            held = before + chunk
+            if any(name in held for name in wanted):
+                return True
+            before = held[-n_before:] if n_before else b""
+    except NotReadable:
+        return False
+    return False

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tracklog.pipeline.changes import Changes, What
+from tracklog.pipeline.changes import Changes, OutputChanges, What
 from tracklog.pipeline.known_logs import known_agent, known_log, with_fallback
 from tracklog.pipeline.leftovers import name_of
 from tracklog.pipeline.reading import identified
@@ -43,6 +43,7 @@ class Register:
         self.touched: set[str] = set()  # paths of logs whose session must be put together again
         self.grown: set[str] = set()  # paths of logs that only grew
         self.orphaned: set[Name] = set()  # sessions that lost a log
+        self._outputs = OutputChanges()
         self.n_gone = 0
         self.lost: list[str] = []  # paths of logs that only the archive had, and has no more
 
@@ -51,6 +52,7 @@ class Register:
         with self._database.transaction():
             if self._is_full or (self.archived and not self._folder.is_dir()):
                 self._look_into_archive()
+            self._outputs.moved = {str(file.path) for _, file in changes.moved}
             for row, file in changes.moved:
                 self._move(row, file)
             for row in changes.back:
@@ -70,6 +72,8 @@ class Register:
                     self._doubt(row)
                 if row.state == "kept" and row.size < 0:  # not read yet, or not to its end
                     self._read(row, self.touched)
+            for row in self._outputs.logs(self.known.values(), self.archived, self._folder):
+                self._read_again(row)
             if self._archives:
                 self._catch_up_with_archive()
             self._mark_sessions()
@@ -117,6 +121,7 @@ class Register:
             return
         if what == "rewritten":
             self._start_anew(row)
+        self._outputs.add(row)
         self._read(row, self.grown if what == "grown" and row.contents_bytes else self.touched)
 
     def _is_other_than_archived(self, row: KnownFile, file: LogFile) -> bool:
@@ -133,6 +138,7 @@ class Register:
 
     def _move(self, row: KnownFile, file: LogFile) -> None:
         del self.known[row.path]
+        self._outputs.move(row, file)
         row.path, row.root, row.state = str(file.path), str(file.root), "here"
         if file.agent is not None:  # else only its lines tell, and they are the same
             row.agent, row.kind, row.own_session = file.agent, str(file.kind), file.session
@@ -155,6 +161,7 @@ class Register:
         row.state = "kept"
         if at.contents_bytes != row.contents_bytes:
             row.size = catalogue.UNREAD
+            self._outputs.add(row)
         catalogue.change_file(self._db, row.id, state="kept", size=row.size)
         self._describe(row, {"state": "kept", "mtime_ns": row.mtime_ns})
         self.n_gone += 1
@@ -182,6 +189,7 @@ class Register:
     def _pass(self, row: KnownFile) -> None:
         """A log that counts no more: what it held stands elsewhere, or nothing of it is left."""
         self._orphan(row)
+        self._outputs.add(row)
         row.state = "past"
         catalogue.change_file(self._db, row.id, state="past")
         drop_texts(self._db, row.id)
@@ -213,6 +221,15 @@ class Register:
         drop_texts(self._db, row.id)
         catalogue.start_anew(self._db, row.id, generation=row.generation)
 
+    def _read_again(self, row: KnownFile) -> None:
+        """A log of the same bytes, of whose results other texts are found now; until then it keeps those it has."""
+        row.size = catalogue.UNREAD
+        row.contents_bytes = row.position = row.lines = 0
+        row.pieces_read = row.pieces_unknown = row.pieces_broken = row.recovered = 0
+        row.head = row.tail = row.memory = None
+        catalogue.start_anew(self._db, row.id, generation=row.generation)
+        self.to_read[row.path] = row
+
     def _add(self, file: LogFile) -> None:
         values: dict[str, Any] = {
             "path": str(file.path),
@@ -229,6 +246,7 @@ class Register:
         number = catalogue.add_file(self._db, values)
         row = KnownFile(**values, id=number, session=None, state="here", size=catalogue.UNREAD)
         self.known[row.path] = row
+        self._outputs.add(row)
         self._read(row, self.touched)
 
     def _catch_up_with_archive(self) -> None:

@@ -35,12 +35,12 @@ class OutputRead(NamedTuple):
 
 def output_path(log: LogFile, name: str) -> Path | None:
     """Where the output file of this name belongs for the session of a log; None where no such place is known."""
-    folder = _session_folder(log)
+    folder = session_folder(log)
     is_name = name not in ("", ".", "..") and not any(letter in name for letter in "/\\\0")
     return folder / _FOLDER / name if folder is not None and is_name else None
 
 
-def _session_folder(log: LogFile) -> Path | None:
+def session_folder(log: LogFile) -> Path | None:
     """The folder beside the transcript: subagents, also those of workflows, share that of their session."""
     path = log.path
     if log.kind is not FileKind.SUBAGENT:
