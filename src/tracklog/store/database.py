@@ -102,6 +102,14 @@ def reading(home: Home) -> Iterator[Database | None]:
             db.close()
 
 
+def schema_of(home: Home) -> int | None:
+    """The version of the index's schema, which may be another one than ours; None if there is no index."""
+    if not home.has_index():
+        return None
+    with told_plainly(home), closing(_opened(home.index, is_writer=False)) as db:
+        return version_of(db)
+
+
 def set_aside(home: Home, *, called: str = "damaged") -> Path:
     """Puts an index out of the way, under a name that says what it is. Only for who holds the lock."""
     n = 1

@@ -94,6 +94,12 @@ class Home:
         except OSError as error:
             raise _not_usable(self.path, error) from error
 
+    def is_writable(self) -> bool:
+        """Whether an index can be made here, or the one that there is be changed: SQLite makes files next to it."""
+        return os.access(self.path, os.W_OK | os.X_OK) and (
+            not self.index.exists() or os.access(self.index, os.W_OK)
+        )
+
     def make(self) -> None:
         """Makes the folder, for us alone; one that others use, too, is left as it is."""
         try:
@@ -149,6 +155,8 @@ def write_private(path: Path, data: bytes) -> None:
 def held_lock(home: Home) -> Iterator[None]:
     """Holds the lock of the one writer, until its process ends; raises Busy if another has it, or NotWritable."""
     with held_lock_at(home.lock):
+        if not home.is_writable():
+            raise _not_usable(home.path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
         yield
 
 

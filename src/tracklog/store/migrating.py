@@ -29,6 +29,7 @@ def migrations() -> tuple[tuple[int, str, str], ...]:
     )
 
 
+MADE_LATER = "the index was made by a later tracklog: install that one, or use another --home"
 NEWEST = 6  # a test compares it with the folder: reading an index should not have to list one
 
 
@@ -41,7 +42,7 @@ def migrate(db: sqlite3.Connection, *, up_to: int = NEWEST) -> None:
     """Brings an index to the newest schema."""
     version = version_of(db)
     if version > NEWEST:
-        raise UserError("the index was made by a later tracklog: install that one, or use another --home")
+        raise UserError(MADE_LATER)
     if version >= up_to:
         return
     for n, name, statements in migrations():

@@ -19,11 +19,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from tracklog.errors import UserError
 from tracklog.pipeline.stillness import ProcessLook
 from tracklog.sources.found import Root
 from tracklog.sources.homes import default_roots
-from tracklog.store.database import Damaged, Database, DiskFull, reading, writing
+from tracklog.store.database import Damaged, Database, DiskFull, reading, schema_of, writing
 from tracklog.store.home import Busy, Home, NotWritable
+from tracklog.store.migrating import MADE_LATER, NEWEST
 from tracklog.store.scope import Scope, scope_of
 from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.own_home import tracklog_home
@@ -103,9 +105,11 @@ def indexed(
                 settle_sessions(writer, look=look)
     except (Busy, NotWritable) as hindered:
         if not makes and not _was_ever_complete(ours, roots):
-            talk(f"tracklog: {why_as_before(hindered)}, and is not complete: the logs are read")
+            talk(f"tracklog: {why_as_before(hindered)}, and {_lack_of(ours)}: the logs are read")
             yield None
             return
+        if makes and not _can_be_asked(ours):
+            raise _no_index(ours, hindered) from hindered
         talk(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
     except DiskFull as trouble:
         if makes and not _was_ever_complete(ours, roots):
@@ -124,6 +128,41 @@ def why_as_before(hindered: Busy | NotWritable) -> str:
     """Why the index is not brought up to date, in words that more can be said behind."""
     is_busy = isinstance(hindered, Busy)
     return "another process is writing the index" if is_busy else "the index may only be read here"
+
+
+def why_there_is_none(home: Path | None) -> Exception:
+    """What to raise where `indexed` gave no index that can be asked."""
+    return _no_index(Home(tracklog_home(home)))
+
+
+def _no_index(home: Home, hindered: Busy | NotWritable | None = None) -> Exception:
+    """What to raise where this tracklog cannot read the index; `hindered` is why it cannot make or update one."""
+    if isinstance(hindered, Busy):
+        return NotThere("another process is writing the index: try again when it is done")
+    version = schema_of(home)
+    if version is None:
+        return hindered or NotThere("there is no index yet: `tracklog index` makes it")
+    if version > NEWEST:
+        return UserError(MADE_LATER)
+    if hindered is None and home.is_writable():
+        return NotThere("the index was made by an older tracklog: `tracklog index` updates it")
+    return NotThere(
+        f"the index in {home.path} was made by an older tracklog, and is read-only: run `tracklog index` as a user who "
+        "may write there, or name another folder with --home"
+    )
+
+
+def _lack_of(home: Home) -> str:
+    """Why the logs are read rather than an index that cannot be written."""
+    version = schema_of(home) or NEWEST
+    if version == NEWEST:
+        return "is not complete"
+    return f"was made by {'a later' if version > NEWEST else 'an older'} tracklog"
+
+
+def _can_be_asked(home: Home) -> bool:
+    with reading(home) as database:
+        return database is not None
 
 
 def _was_ever_complete(home: Home, roots: list[Root]) -> bool:

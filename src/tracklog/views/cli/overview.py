@@ -15,6 +15,7 @@ from tracklog.errors import UserError
 from tracklog.views.cli.choosing import find_logs
 from tracklog.views.cli.demo import show_sample
 from tracklog.views.cli.doctor import survey_of
+from tracklog.views.cli.ending import NotThere
 from tracklog.views.cli.glance import newest, show_at_a_glance
 from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.places import place_rows, show_nothing_found
@@ -69,7 +70,7 @@ def _index(roots: Sequence[Path], home: Path | None) -> None:
     try:
         with indexed(roots, home=home, makes=True) as index:
             known = totals(index.database.db, index.scope) if index is not None else None
-    except UserError as error:  # a home that cannot be written to is no reason to fail here
+    except (UserError, NotThere) as error:  # a home that cannot be written to is no reason to fail here
         talk(f"tracklog: {error}")
         return
     if known is not None:

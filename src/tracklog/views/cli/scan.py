@@ -13,8 +13,8 @@ import click
 from tracklog.errors import UserError
 from tracklog.store.home import Home
 from tracklog.views.cli import filters
-from tracklog.views.cli.ending import NOT_FINE, NotThere
-from tracklog.views.cli.indexed import Index, indexed, written
+from tracklog.views.cli.ending import NOT_FINE
+from tracklog.views.cli.indexed import Index, indexed, why_there_is_none, written
 from tracklog.views.cli.options import A_PATH, shared_options, sync_option
 from tracklog.views.cli.own_home import tracklog_home
 from tracklog.views.cli.printing import answer_json
@@ -179,7 +179,7 @@ def _in_index(asked: Asked, looking: Looking, *, syncs: bool) -> Result:
 
     with indexed(asked.roots, home=asked.home, syncs=syncs, settles=False, makes=syncs) as index:
         if index is None:
-            raise NotThere("there is no index yet: `tracklog index` makes it")
+            raise why_there_is_none(asked.home)
         which = Which(index.scope, asked.agent, asked.since_ns)
         n_new = _scan_what_is_new(index.database, which, looking)
         skipped, beyond, scanned_paths = _beyond(index, asked, looking) if syncs else ([], None, set())

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from tracklog.store.query import Filter, Query, parse
-from tracklog.views.cli.ending import NOT_FINE, NotThere
+from tracklog.views.cli.ending import NOT_FINE
 from tracklog.views.cli.filters import Filters, moment_meant
-from tracklog.views.cli.indexed import indexed
+from tracklog.views.cli.indexed import indexed, why_there_is_none
 from tracklog.views.cli.options import reading_options, sync_option
 from tracklog.views.cli.printing import answer_json, count, talk
 from tracklog.views.cli.search_rows import hit_row
@@ -72,7 +72,7 @@ def search(
     query = with_options(query, agent=agent, filters=filters)
     with indexed(roots, home=home, syncs=syncs, settles=query.needs_sessions, makes=syncs) as index:
         if index is None:
-            raise NotThere("there is no index yet: `tracklog index` makes it")
+            raise why_there_is_none(home)
         # only here: a query that is wrong, or `--help`, needs no reader of logs
         from tracklog.pipeline.searching import find
 

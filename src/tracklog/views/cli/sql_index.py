@@ -13,8 +13,7 @@ from tracklog.store.database import Database, DiskFull, writing
 from tracklog.store.entry_costs import entry_costs
 from tracklog.store.home import Busy, NotWritable
 from tracklog.store.request_names import has_unnamed
-from tracklog.views.cli.ending import NotThere
-from tracklog.views.cli.indexed import indexed, why_as_before
+from tracklog.views.cli.indexed import indexed, why_as_before, why_there_is_none
 from tracklog.views.cli.own_prices import load_prices
 from tracklog.views.cli.printing import talk
 from tracklog.views.cli.usage_numbers import micro
@@ -30,7 +29,7 @@ def index_to_ask(
     """The index with what these views need, and in them what stands in the roots."""
     with indexed(roots, home=home, syncs=syncs, makes=syncs) as index:
         if index is None:
-            raise NotThere("there is no index yet: `tracklog index` makes it")
+            raise why_there_is_none(home)
         db = index.database.db
         if _OF_THE_LEDGER & set(views):
             prices = load_prices(home)
