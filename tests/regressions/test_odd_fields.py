@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.views.cli.command import ONE, tracklog, write
+from tests.views.cli.command import ONE, TWO, codex_lines, rollout_in, tracklog, write
 from tracklog.records import claude_code, codex
 from tracklog.records.base import Piece
 from tracklog.records.drift import extra_of
@@ -112,6 +112,61 @@ def test_an_odd_field_of_codex_does_not_hide_its_item() -> None:
         codex.READER, {"timestamp": "2026-11-15T10:00:01.000Z", "type": "response_item", "payload": item}
     )
     assert (piece.reading, [path for path, _ in piece.odd]) == ("read", ["payload.id"])
+
+
+CALL = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}"}
+SCRIPT = {"type": "custom_tool_call", "call_id": "c1", "name": "exec", "input": "ls"}
+BACK = {"type": "function_call_output", "call_id": "c1", "output": "done"}
+
+
+@pytest.mark.parametrize("odd", [5, True, 1.5, ["x"]])
+@pytest.mark.parametrize(
+    ("item", "field"),
+    [
+        *((CALL, field) for field in ("call_id", "name", "arguments")),
+        *((SCRIPT, field) for field in ("call_id", "name", "input")),
+        (BACK, "call_id"),
+        ({**BACK, "type": "custom_tool_call_output"}, "call_id"),
+    ],
+)
+def test_an_odd_field_does_not_hide_a_call_of_codex(item: dict[str, Any], field: str, odd: Any) -> None:
+    payload = {**item, field: odd}
+    piece = read(
+        codex.READER, {"timestamp": "2026-11-15T10:00:01.000Z", "type": "response_item", "payload": payload}
+    )
+    assert (piece.reading, piece.odd) == ("read", ((f"payload.{field}", odd),))
+
+
+def codex_log(home: Path, *items: dict[str, Any]) -> None:
+    rest = b"".join(
+        json.dumps(
+            {"timestamp": "2026-03-01T17:24:44.000Z", "type": "response_item", "payload": item}
+        ).encode()
+        + b"\n"
+        for item in items
+    )
+    write(rollout_in(home), codex_lines() + rest)
+
+
+def test_the_commands_show_a_call_of_codex_with_odd_fields(tmp_path: Path) -> None:
+    codex_log(tmp_path, {**CALL, "name": 5, "arguments": {"command": ["ls"]}}, BACK, {**CALL, "call_id": 6})
+    calls = tracklog("calls", TWO, "--json", home=tmp_path).json["calls"]
+    assert [(call["id"] == "c1", call["name"], call["verdict"]) for call in calls] == [
+        (True, "unknown", "ok"),
+        (False, "shell", "lost"),
+    ]
+    shown = tracklog("show", TWO, "--json", home=tmp_path).json
+    assert [problem["what"] for problem in shown["problems"]] == [
+        "response_item/function_call: payload.name was left out, its value does not fit: 5",
+        'response_item/function_call: payload.arguments was left out, its value does not fit: {"command": ["ls"]}',
+        "response_item/function_call: payload.call_id was left out, its value does not fit: 6",
+    ]
+
+
+def test_a_result_of_codex_with_an_odd_output_is_still_one(tmp_path: Path) -> None:
+    codex_log(tmp_path, CALL, {**BACK, "output": 5})
+    (call,) = tracklog("calls", TWO, "--json", home=tmp_path).json["calls"]
+    assert (call["id"], call["verdict"]) == ("c1", "ok")
 
 
 def test_what_a_record_must_have_is_not_left_out() -> None:

@@ -29,6 +29,7 @@ from tracklog.model.translate.codex_outputs import Reading, read_output
 from tracklog.records.base import opened
 from tracklog.records.codex import items
 
+_NAMELESS = "unknown"  # a tool whose name does not fit
 _ASKING = {"write_stdin": ("session_id", ""), "wait": ("cell_id", "cell:")}
 _raw = msgspec.json.Decoder(Raw)
 ANY_OUTPUT = (
@@ -58,8 +59,8 @@ def mcp_name(name: str, namespace: str | None) -> tuple[str | None, str]:
 
 def function_call(item: items.FunctionCall, where: Where, memory: Memory) -> list[Event]:
     """A call whose arguments ought to be JSON."""
-    server, name = mcp_name(item.name, item.namespace)
-    call = CallId(item.call_id)
+    server, name = mcp_name(item.name or _NAMELESS, item.namespace)
+    call = CallId(item.call_id or memory.made_id("call"))
     memory.calls[call] = OpenCall(name, server, _asks_about(name, item), memory.epoch)
     arguments = as_json(item.arguments) if item.arguments is not None else Raw()
     return _called(item, where, memory, call=call, name=name, input=arguments, server=server)
@@ -67,12 +68,12 @@ def function_call(item: items.FunctionCall, where: Where, memory: Memory) -> lis
 
 def custom_tool_call(item: items.CustomToolCall, where: Where, memory: Memory) -> list[Event]:
     """A call whose input is a text: a patch, a script."""
-    server, name = mcp_name(item.name, item.namespace)
-    call = CallId(item.call_id)
+    server, name = mcp_name(item.name or _NAMELESS, item.namespace)
+    call = CallId(item.call_id or memory.made_id("call"))
     memory.calls[call] = OpenCall(name, server, epoch=memory.epoch)
     if name == "exec":
         memory.script = call
-    text = Raw(msgspec.json.encode(item.input))
+    text = Raw(msgspec.json.encode(item.input)) if item.input is not None else Raw()
     return _called(item, where, memory, call=call, name=name, input=text, server=server)
 
 
@@ -124,9 +125,12 @@ def output(item: ANY_OUTPUT, where: Where, memory: Memory) -> list[Event]:
         return [*settled, TextInjected(**where, why="context", text=text)]
     call = CallId(item.call_id)
     asked = memory.calls.pop(call, None)
-    reading = read_output(
-        asked.name if asked else None, text, head=head, server=asked.server if asked else None
-    )
+    if item.output is None:  # it does not fit, and says nothing of how the call went
+        reading = Reading("ok", "came back", is_sure=False)
+    else:
+        reading = read_output(
+            asked.name if asked else None, text, head=head, server=asked.server if asked else None
+        )
     memory.is_cut_in_tool |= reading.said in ("rejected", "interrupted")
     if asked and asked.name == "view_image" and not n_images and reading.said == "ok":
         memory.n_pictures_due += 1
@@ -226,8 +230,10 @@ def _asks_about(name: str, item: items.FunctionCall) -> TaskId | None:
     return TaskId(f"{prefix}{value}") if isinstance(value, (str, int)) else None
 
 
-def _output_text(said: items.Output) -> tuple[str | None, str, int]:
+def _output_text(said: items.Output | None) -> tuple[str | None, str, int]:
     """The first text, all text, and the number of pictures of an output."""
+    if said is None:
+        return None, "", 0
     if isinstance(said, str):
         return None, said, 0
     if isinstance(said, dict):

@@ -7,7 +7,9 @@ Rules of this room
   1. `arguments` of a function call is a string that ought to hold JSON. The string is the fact; `parsed` is
      None when it does not keep the promise.
   2. A content item that we do not know becomes an unknown part; the item around it is still read.
-  3. Nothing on disk says whether a call went well: see the turn items and the end events.
+  3. What links a call to its output, and what either holds, may be lacking: where a value does not fit, the rest of the
+     item still tells of a call, or of a result.
+  4. Nothing on disk says whether a call went well: see the turn items and the end events.
 """
 
 from typing import Any
@@ -131,9 +133,9 @@ class Reasoning(Item, tag="reasoning", kw_only=True):
 
 
 class FunctionCall(Item, tag="function_call", kw_only=True):
-    name: str
-    arguments: str | None  # null where somebody took them out
-    call_id: str
+    name: str | None = None
+    arguments: str | None = None  # null where somebody took them out
+    call_id: str | None = None
     namespace: str | None = None
     encrypted_function_args: list[str] | None = None
     encrypted_content: str | None = None
@@ -149,7 +151,7 @@ class FunctionCall(Item, tag="function_call", kw_only=True):
 
 
 class FunctionCallOutput(Item, tag="function_call_output", kw_only=True):
-    output: Output
+    output: Output | None = None
     call_id: str | None = None  # since 2026 an output may answer no call
     name: str | None = None
     namespace: str | None = None
@@ -159,28 +161,28 @@ class FunctionCallOutput(Item, tag="function_call_output", kw_only=True):
 class FunctionCallResult(Item, tag="function_call_result", kw_only=True):
     """`function_call_output` as some descriptions have it; no client was seen to write it."""
 
-    call_id: str
-    result: Output
+    call_id: str | None = None
+    result: Output | None = None
 
     @property
-    def output(self) -> Output:
+    def output(self) -> Output | None:
         return self.result
 
 
 class CustomToolCall(Item, tag="custom_tool_call", kw_only=True):
     """A call whose input is text: a patch, or a script."""
 
-    name: str
-    input: str
-    call_id: str
+    name: str | None = None
+    input: str | None = None
+    call_id: str | None = None
     namespace: str | None = None
     status: str | None = None
     encrypted_content: str | None = None
 
 
 class CustomToolCallOutput(Item, tag="custom_tool_call_output", kw_only=True):
-    output: Output
-    call_id: str
+    output: Output | None = None
+    call_id: str | None = None
     name: str | None = None
 
 
@@ -203,7 +205,7 @@ class LocalShellCall(Item, tag="local_shell_call", kw_only=True):
 class LocalShellCallOutput(Item, tag="local_shell_call_output", kw_only=True):
     """Written by the first client only; later ones answer with `function_call_output`."""
 
-    output: Output
+    output: Output | None = None
     call_id: str | None = None
     status: str | None = None
 
