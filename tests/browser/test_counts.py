@@ -47,6 +47,8 @@ FOLLOWED = """async ([selector, most]) => {
 )
 def test_every_count_equals_its_list(open_page: Any, address: str, selector: str, least: int) -> None:
     page = open_page(address)
+    if least:  # counts come as soon as all sessions are known
+        page.locator(selector).nth(least - 1).wait_for(state="attached")
     followed = page.evaluate(FOLLOWED, [selector, 14])
     assert followed["wrong"] == []
     assert followed["n"] >= least
@@ -54,6 +56,7 @@ def test_every_count_equals_its_list(open_page: Any, address: str, selector: str
 
 def test_the_figures_of_a_session_lead_to_just_so_many_calls(open_page: Any, lab: Shown) -> None:
     page = open_page(f"/s/claude/{lab.made['short'].id}")
+    page.locator('.figures a[href^="/calls"]').nth(3).wait_for(state="attached")
     followed = page.evaluate(FOLLOWED, ['.figures a[href^="/calls"]', 12])
     assert followed["wrong"] == []
     assert followed["n"] >= 4
