@@ -51,7 +51,7 @@ docs: $(READY) ## documents that are generated or checked against the code
 	$(PYTEST) -q tests/test_docs.py
 
 quick: $(READY) ## the tests that start no process, client or browser: for the inner loop
-	TRACKLOG_TEST_QUICK=1 $(PYTEST) -q -n 2 tests/model tests/records tests/redaction tests/contracts tests/sources tests/views/html
+	TRACKLOG_TEST_QUICK=1 $(PYTEST) -q -n 2 tests/model tests/agents tests/secrets tests/contracts tests/sources tests/views/html
 
 unit: $(READY) # twice as many workers as cores: tests wait for clients and pages as long as they work
 	$(PYTEST) -n $(WORKERS) --dist loadgroup
@@ -88,7 +88,7 @@ drift: $(READY) ## what the newest published clients write that we do not know; 
 update-pins: $(READY) ## raise every pinned version to the newest, run what depends on them, print what changed
 	$(BIN)/python -m tests.update_pins
 	$(MAKE) lab oracle test
-	git diff --stat -- constraints.txt tests/pins.toml src/tracklog/records/verified_clients.py
+	git diff --stat -- constraints.txt tests/pins.toml src/tracklog/agents/verified_clients.py
 
 corpus: $(READY) ## verify and survey a folder of logs: make corpus DIR=…
 	@test -n "$(DIR)" || { echo "say which folder: make corpus DIR=…" >&2; exit 2; }
@@ -102,7 +102,7 @@ oracle: $(READY) ## tracklog and its peers on an adversarial set of logs
 
 prices: $(READY) ## make the price book anew from genai-prices; review the difference
 	$(BIN)/python -m tests.prices.make_book
-	git diff --stat -- src/tracklog/model/data
+	git diff --stat -- src/tracklog/ledger/prices/data
 
 bench: $(READY) ## how fast reading, folding, totals, the board, the status line, the index and the browser's pages are, beside peers
 	$(BIN)/python -m tests.oracle.install .lab/peers
@@ -129,7 +129,7 @@ fuzz: $(READY) ## hostile bytes for FUZZ_SECONDS (60)
 	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 machine: $(READY) ## the index against a fresh one, over TRACKLOG_STEPS (5000) events and TRACKLOG_KILLS (1000) kills
-	TRACKLOG_STEPS=$(TRACKLOG_STEPS) TRACKLOG_KILLS=$(TRACKLOG_KILLS) $(PYTEST) -n 2 tests/pipeline/test_index_machine.py tests/pipeline/test_index_killed.py
+	TRACKLOG_STEPS=$(TRACKLOG_STEPS) TRACKLOG_KILLS=$(TRACKLOG_KILLS) $(PYTEST) -n 2 tests/test_index_machine.py tests/index/test_index_killed.py
 
 clean:
 	rm -rf $(VENV) .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from tracklog.model.assemble import assemble
-from tracklog.model.fold import FileFold
+from tracklog.agents.claude_code.records import READER
+from tracklog.agents.claude_code.translate.translator import ClaudeTranslator
+from tracklog.agents.discovery import find_at
+from tracklog.model.assemble.session import assemble
+from tracklog.model.fold.log import FileFold
 from tracklog.model.ids import SessionId
-from tracklog.model.translate.claude_code import Translator
-from tracklog.pipeline.sessions import SessionFiles, group
-from tracklog.pipeline.story import folds_of, told_by
-from tracklog.records.claude_code import READER
+from tracklog.reading.session_files import SessionFiles, group
+from tracklog.reading.session_reader import folds_of, told_by
 from tracklog.sources.lines import cut
-from tracklog.sources.places import find_at
 
 _APPENDED = 2000  # records per measurement
 _ROUNDS = 5
@@ -42,7 +42,7 @@ def assembling(folder: str) -> dict[str, int]:
 
 def append_cost(n_records: int) -> float:
     """Microseconds to read, translate and fold one more record of a session that has so many already."""
-    fold, translator = FileFold("made"), Translator("made")
+    fold, translator = FileFold("made"), ClaudeTranslator("made")
     _feed(fold, translator, 0, n_records)
     times = []
     for n in range(_ROUNDS):
@@ -55,7 +55,7 @@ def append_cost(n_records: int) -> float:
     return median(times)
 
 
-def _feed(fold: FileFold, translator: Translator, first: int, last: int) -> None:
+def _feed(fold: FileFold, translator: ClaudeTranslator, first: int, last: int) -> None:
     for piece in READER.read(cut(_records(first, last))):
         fold.add(translator.translate(piece))
 

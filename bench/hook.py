@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tracklog.live.hook_command import recorder_for
+from tracklog.agents.hooks.command import recorder_for
 
 GOAL_MS = 150.0
 SESSION = "5e550000-0000-4000-8000-000000000000"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tracklog.pipeline.reading import pieces_of
-from tracklog.pipeline.survey import survey as survey_files
-from tracklog.sources.found import LogFile
-from tracklog.sources.places import find_at
+from tracklog.agents.discovery import find_at
+from tracklog.agents.registry import pieces_of
+from tracklog.reading.survey import survey as survey_files
+from tracklog.sources.log_file import LogFile
 
 
 def typed_reading(folder: str) -> dict[str, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.read import logs_in
-from tracklog.model.private import known, private_in
-from tracklog.model.redact import Redactor
-from tracklog.model.secrets import find
+from tracklog.secrets.find import find
+from tracklog.secrets.identity import known, private_in
+from tracklog.secrets.redact import Redactor
 
 _PIECE = 1 << 20  # lines are handed over in pieces of about so much, as the scan of the index does
 

@@ -20,14 +20,14 @@ from statistics import quantiles
 from typing import Any
 
 from bench.make_logs import make_logs
-from tracklog.pipeline.searching import find
-from tracklog.pipeline.sync import sync
-from tracklog.sources.folders import roots_at
+from tracklog.agents.discovery import roots_at
+from tracklog.app.scope.filters import moment_meant
+from tracklog.home import Home
+from tracklog.index.sync import sync
+from tracklog.search.find import find
+from tracklog.search.query import parse
+from tracklog.search.tables import search
 from tracklog.store.database import Database, reading, writing
-from tracklog.store.home import Home
-from tracklog.store.query import parse
-from tracklog.store.search import search
-from tracklog.views.cli.filters import moment_meant
 
 GOALS = {50: 5.0, 95: 50.0}
 WORDS = [

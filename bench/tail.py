@@ -27,10 +27,10 @@ from typing import Any
 import psutil
 
 from bench.tail_load import Load
+from tracklog.home import Home
 from tracklog.live.journal import Following, LiveEvent
-from tracklog.pipeline.watching import journal_of, live_events
-from tracklog.sources.found import Root
-from tracklog.store.home import Home
+from tracklog.live.watch.shared import journal_of, live_events
+from tracklog.sources.log_file import Root
 
 GOAL_MS = 250.0
 GOAL_IDLE = 1.0  # percent of a core

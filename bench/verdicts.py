@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from tracklog.agents.discovery import find_at
 from tracklog.model.session import Call, Session
-from tracklog.pipeline.families import families
-from tracklog.pipeline.sessions import group
-from tracklog.pipeline.story import read_session
-from tracklog.sources.places import find_at
+from tracklog.reading.family import families
+from tracklog.reading.session_files import group
+from tracklog.reading.session_reader import read_session
 
 Counts = Counter[tuple[str, str]]
 _FEW = 10  # tools that were called less often stand in one row

@@ -21,6 +21,8 @@ import zlib
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.opened_files import opened_files as opened_files
+
 LONGEST_ID = 60
 KEPT = (
     "PATH",

@@ -341,7 +341,7 @@ def _become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
             setattr(importlib.import_module(module), constant, value)
         sys.argv = ["tracklog", *request["arguments"]]
         if request["module"] == "tracklog":
-            importlib.import_module("tracklog.views.cli").main()
+            importlib.import_module("tracklog.views.cli.main").main()
         else:
             sys.modules.pop(request["module"], None)
             runpy.run_module(request["module"], run_name="__main__")
@@ -364,7 +364,7 @@ def _import_everything() -> None:
     for module in pkgutil.walk_packages(tracklog.__path__, "tracklog."):
         if not module.name.startswith(_NOT_PRELOADED):
             importlib.import_module(module.name)
-    importlib.import_module("tracklog.model.secret_rules").shipped_rules()
+    importlib.import_module("tracklog.secrets.rules").shipped_rules()
 
 
 def main() -> None:

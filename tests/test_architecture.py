@@ -45,11 +45,14 @@ def module(name: str) -> Module:
 @pytest.mark.parametrize(
     ("one", "other", "may"),
     [
-        ("views.cli.app", "model.events", True),
-        ("model.events", "views.cli.app", False),
-        ("store.database", "sources.lines", True),
-        ("sources.lines", "store.database", False),
+        ("views.cli.main", "app.usage", True),
+        ("app.usage", "views.cli.main", False),
+        ("ledger.report", "store.database", True),
+        ("store.database", "ledger.report", False),
+        ("ledger.report", "reading.verify", True),
+        ("reading.verify", "ledger.report", False),
         ("sources.lines", "errors", True),
+        ("sources.lines", "model.events", False),
         ("nowhere.lines", "model.events", False),
     ],
 )

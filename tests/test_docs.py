@@ -11,19 +11,19 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from tracklog.pipeline.reading import read_records
-from tracklog.records.base import Piece, UnknownPart, tag_of
-from tracklog.records.claude_code.attachments import AnyAttachment
-from tracklog.records.claude_code.blocks import AnyBlock
-from tracklog.records.claude_code.progress import AnyProgress
-from tracklog.records.claude_code.reader import AnyLine
-from tracklog.records.claude_code.system import SUBTYPES
-from tracklog.records.claude_code.tool_result_shapes import SHAPES
-from tracklog.records.codex.envelope import Enveloped
-from tracklog.records.codex.events import EventPayload
-from tracklog.records.codex.items import ResponseItem
-from tracklog.records.codex.turn_items import TurnItem
-from tracklog.sources.found import FileKind
+from tracklog.agents.claude_code.records.context.attachments import AnyAttachment
+from tracklog.agents.claude_code.records.envelope import AnyBlock
+from tracklog.agents.claude_code.records.outputs.tool_results import SHAPES
+from tracklog.agents.claude_code.records.progress import AnyProgress
+from tracklog.agents.claude_code.records.reader import AnyLine
+from tracklog.agents.claude_code.records.system import SUBTYPES
+from tracklog.agents.codex.records.envelope import Enveloped
+from tracklog.agents.codex.records.events import EventPayload
+from tracklog.agents.codex.records.items import ResponseItem
+from tracklog.agents.codex.records.turn_items import TurnItem
+from tracklog.agents.registry import read_records
+from tracklog.model.records import Piece, UnknownPart, tag_of
+from tracklog.sources.log_file import FileKind
 
 PROJECT = Path(__file__).parent.parent
 CLAUDE_PAGE = PROJECT / "docs/formats/claude_code.md"
@@ -201,11 +201,11 @@ def test_every_link_in_the_documents_leads_somewhere() -> None:
 
 
 def test_the_table_of_live_events_names_exactly_those_that_are_told() -> None:
-    pipeline = PROJECT / "src/tracklog/pipeline"
+    live = PROJECT / "src/tracklog/live"
     told = {
         name
-        for module in ("watch.py", "watch_words.py", "watching.py")
-        for name in _events_told_in((pipeline / module).read_text())
+        for module in ("watch/watcher.py", "watch/event_summary.py", "watch/shared.py")
+        for name in _events_told_in((live / module).read_text())
     }
     assert {"gap", "session_seen", "session_titled", "state_changed"} < told  # each is found in another way
     table = section(PROJECT / "docs/live.md", "events").partition("| event |")[2].partition("\n\n")[0]
@@ -258,7 +258,7 @@ def _exists(page: Path, anchor: str) -> bool:
 
 
 def test_the_table_of_verdicts_is_the_one_at_the_top_of_the_code() -> None:
-    from tracklog.model import calls
+    from tracklog.model.assemble import verdicts
 
     def rows(text: str) -> list[str]:
         return [line for line in text.splitlines() if line.startswith("|")]
@@ -269,5 +269,5 @@ def test_the_table_of_verdicts_is_the_one_at_the_top_of_the_code() -> None:
         .partition("## The table")[2]
         .partition("\n## ")[0]
     )
-    assert rows(page) == rows(calls.__doc__ or "")
+    assert rows(page) == rows(verdicts.__doc__ or "")
     assert len(rows(page)) > 10

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tracklog import keeper
-from tracklog.run.poising import order_for
+from tracklog import supervisor
+from tracklog.run.process.prestart import order_for
 
 
 def kept(
@@ -27,7 +27,7 @@ def kept(
     os.write(our_order, told_what if order is None else order)
     os.close(our_order)
     options = ["--life", str(life), "--told", str(told), "--order", str(ordered)]
-    command = [sys.executable, "-I", "-S", *flags, keeper.__file__, *options]
+    command = [sys.executable, "-I", "-S", *flags, supervisor.__file__, *options]
     done = subprocess.run(
         command, pass_fds=(life, told, ordered), capture_output=True, start_new_session=True, timeout=30
     )
@@ -84,10 +84,11 @@ def test_both_ways_to_look_at_processes_see_the_same() -> None:
     child = subprocess.Popen(["sleep", "60"], start_new_session=True)
     try:
         seen = [
-            (look()[child.pid].parent, look()[child.pid].group) for look in (keeper.processes, keeper.by_ps)
+            (look()[child.pid].parent, look()[child.pid].group)
+            for look in (supervisor.processes, supervisor.by_ps)
         ]
         assert seen == [(os.getpid(), child.pid)] * 2
-        assert child.pid in keeper.descendants(keeper.by_ps(), os.getpid())
+        assert child.pid in supervisor.descendants(supervisor.by_ps(), os.getpid())
     finally:
         child.kill()
         child.wait()
@@ -106,9 +107,9 @@ def reap_all() -> None:
 def test_a_zombie_does_not_count_as_living() -> None:
     child = subprocess.Popen(["true"])
     until = time.monotonic() + 10
-    while keeper.processes()[child.pid].is_alive and time.monotonic() < until:
+    while supervisor.processes()[child.pid].is_alive and time.monotonic() < until:
         time.sleep(0.01)
-    assert keeper.living(keeper.processes(), {child.pid}) == {}
+    assert supervisor.living(supervisor.processes(), {child.pid}) == {}
     child.wait()
 
 
@@ -129,7 +130,7 @@ def test_a_process_whose_main_thread_has_ended_lives() -> None:
         while b") Z" not in stat.read_bytes() and time.monotonic() < until:
             time.sleep(0.01)
         assert b") Z" in stat.read_bytes()
-        assert child.pid in keeper.living(keeper.processes(), {child.pid})
+        assert child.pid in supervisor.living(supervisor.processes(), {child.pid})
     finally:
         child.kill()
         child.wait()
@@ -144,19 +145,19 @@ def test_a_signal_never_reaches_a_process_that_started_at_another_time(
     if not has_handles:
         monkeypatch.delattr(os, "pidfd_open")  # as on systems that have none
     child = subprocess.Popen(["sleep", "60"])
-    start = keeper.processes()[child.pid].start
-    keeper.signal_all({child.pid: start + 1}, keeper.KILL)
+    start = supervisor.processes()[child.pid].start
+    supervisor.signal_all({child.pid: start + 1}, supervisor.KILL)
     with pytest.raises(subprocess.TimeoutExpired):
         child.wait(0.2)
-    keeper.signal_all({child.pid: start}, keeper.KILL)
+    supervisor.signal_all({child.pid: start}, supervisor.KILL)
     assert child.wait(10) == -9
 
 
 def test_a_process_that_has_gone_keeps_no_other_from_its_signal() -> None:
     gone, stays = subprocess.Popen(["true"]), subprocess.Popen(["sleep", "60"])
     gone.wait()
-    keeper.signal_all({gone.pid: 1, stays.pid: 0}, keeper.TERMINATE)
-    assert stays.wait(10) == -keeper.TERMINATE
+    supervisor.signal_all({gone.pid: 1, stays.pid: 0}, supervisor.TERMINATE)
+    assert stays.wait(10) == -supervisor.TERMINATE
 
 
 @pytest.fixture
@@ -177,16 +178,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_folder_with_what_we_make_is_removed(folder: Path) -> None:
-    assert keeper.clear_folder(str(folder)) is True
+    assert supervisor.clear_folder(str(folder)) is True
     assert os.listdir(folder.parent) == []
-    assert keeper.clear_folder(str(folder)) is True
+    assert supervisor.clear_folder(str(folder)) is True
 
 
 def test_what_is_not_ours_stays_with_its_folder(folder: Path) -> None:
     (folder / "notes.txt").write_bytes(b"mine")
     (folder / "asks/deep").mkdir()
     (folder / "asks/deep/x.json").write_bytes(b"mine")
-    assert keeper.clear_folder(str(folder)) is False
+    assert supervisor.clear_folder(str(folder)) is False
     left = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
     assert left == ["asks", "asks/deep", "asks/deep/x.json", "notes.txt"]
 
@@ -226,14 +227,14 @@ def test_no_link_is_followed_and_no_tree_is_walked(
     elsewhere.mkdir()
     (elsewhere / "1.json").write_bytes(b"mine")
     trick(folder, elsewhere)
-    keeper.clear_folder(str(folder))
+    supervisor.clear_folder(str(folder))
     assert (elsewhere / "1.json").read_bytes() == b"mine"
 
 
 def test_a_fifo_in_place_of_the_folder_does_not_hold_anybody(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "run")
     os.mkfifo(tmp_path / "asks")
-    looking = threading.Thread(target=keeper.clear_folder, args=(str(tmp_path / "run"),), daemon=True)
+    looking = threading.Thread(target=supervisor.clear_folder, args=(str(tmp_path / "run"),), daemon=True)
     looking.start()
     looking.join(5)
     assert (looking.is_alive(), (tmp_path / "run").exists()) == (False, True)

@@ -11,8 +11,8 @@ from packaging.requirements import Requirement
 
 from tests.pins import CONSTRAINTS, PINS_FILE
 from tests.update_pins import HEADER, raise_constraints, raise_versions
-from tracklog.records import verified_clients
-from tracklog.records.verified_clients import VERIFIED_CLIENTS
+from tracklog.agents import verified_clients
+from tracklog.agents.verified_clients import VERIFIED_CLIENTS
 
 PROJECT = CONSTRAINTS.parent
 EXACT = re.compile(r"[a-z0-9.-]+==[0-9][0-9a-z.]*")

@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.lab.clients import PACKAGES, PROJECT
 from tests.lab.published import newest_on_npm, newest_on_pypi
 from tests.pins import CONSTRAINTS, PINS_FILE
-from tracklog.records import verified_clients
+from tracklog.agents import verified_clients
 
 SDK = "claude-agent-sdk"
 BUILD_TOOLS = ("pip", "hatchling", "editables")  # `pip install --editable` builds with the last two

@@ -12,13 +12,13 @@ TYPE_CHECKING = False  # checkers know better; to import `typing` would cost as 
 if TYPE_CHECKING:
     from typing import Any
 
+    from tracklog.agents.claude_code.places import transcript_path
+    from tracklog.agents.drift import extra_of
+    from tracklog.agents.registry import read_records
     from tracklog.errors import UserError
+    from tracklog.model.records import Broken, Piece, Record, Unknown
     from tracklog.model.session import Session
-    from tracklog.pipeline.reading import read_records
-    from tracklog.pipeline.story import read
-    from tracklog.records.base import Broken, Piece, Record, Unknown
-    from tracklog.records.drift import extra_of
-    from tracklog.sources.claude_code import transcript_path
+    from tracklog.reading.session_reader import read
     from tracklog.sources.files import NotReadable
 
 __version__ = "0.1.0"
@@ -39,17 +39,17 @@ __all__ = [
 ]
 
 _HOME_OF = {
-    "Broken": "tracklog.records.base",
+    "Broken": "tracklog.model.records",
     "NotReadable": "tracklog.sources.files",
-    "Piece": "tracklog.records.base",
-    "Record": "tracklog.records.base",
+    "Piece": "tracklog.model.records",
+    "Record": "tracklog.model.records",
     "Session": "tracklog.model.session",
-    "Unknown": "tracklog.records.base",
+    "Unknown": "tracklog.model.records",
     "UserError": "tracklog.errors",
-    "extra_of": "tracklog.records.drift",
-    "read": "tracklog.pipeline.story",
-    "read_records": "tracklog.pipeline.reading",
-    "transcript_path": "tracklog.sources.claude_code",
+    "extra_of": "tracklog.agents.drift",
+    "read": "tracklog.reading.session_reader",
+    "read_records": "tracklog.agents.registry",
+    "transcript_path": "tracklog.agents.claude_code.places",
 }
 
 

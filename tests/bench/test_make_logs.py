@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import zstandard
 
-from tracklog.records.claude_code.reader import READER as CLAUDE_READER
-from tracklog.records.codex.reader import READER as CODEX_READER
-from tracklog.records.reading import Reader
+from tracklog.agents.claude_code.records.reader import READER as CLAUDE_READER
+from tracklog.agents.codex.records.reader import READER as CODEX_READER
+from tracklog.agents.reader import Reader
 from tracklog.sources.lines import cut
 
 Json = dict[str, Any]

@@ -20,7 +20,7 @@ from tests.browser.canary import Canary, canary_at_work
 from tests.browser.homes import hostile_home, lab_home, living
 from tests.browser.hostile import Hostile
 from tests.browser.serving import Homes, Served, serving
-from tests.pipeline.live_home import LiveHome
+from tests.live.live_home import LiveHome
 
 HERE = Path(__file__).parent
 

@@ -15,7 +15,7 @@ from bench.made.long_session import Made, write_claude, write_codex
 from bench.made.words import Words
 from tests.browser.hostile import WAYS, Hostile, arm_log, picture_lines
 from tests.browser.serving import Homes
-from tests.pipeline.live_home import LiveHome
+from tests.live.live_home import LiveHome
 
 DEMO = Path(package.__file__).parent / "demo"
 DATA = Path(__file__).parents[1] / "data"

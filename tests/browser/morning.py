@@ -18,7 +18,7 @@ from typing import Any
 
 from tests.browser.homes import lasting_process
 from tests.browser.serving import Homes
-from tests.pipeline.live_home import append, now_ms, start_ticks
+from tests.live.live_home import append, now_ms, start_ticks
 
 Json = dict[str, Any]
 FIRST = "3e0c6d1a-0000-4000-8000-00000000000"

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Page
 from tests.browser.browsing import browsing, settle, sign_in, until
 from tests.browser.serving import Homes, serving
 from tests.browser.test_pages import CONTRAST
+from tests.conversation.test_thread_page import ID, write_home
 from tests.model.lines import at, log, reply, result, use, user
-from tests.pipeline.test_thread_page import ID, write_home
 
 _SVG = base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()
 _DRAWN = {"type": "image", "source": {"type": "base64", "media_type": "image/svg+xml", "data": _SVG}}

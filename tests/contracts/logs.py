@@ -6,12 +6,13 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from tracklog.records import claude_code, codex
-from tracklog.records.detect import STRANGER
-from tracklog.records.reading import Reader
+from tracklog.agents.claude_code import records
+from tracklog.agents.codex import records as codex_records
+from tracklog.agents.reader import Reader
+from tracklog.agents.registry import STRANGER
 
 DATA = Path(__file__).parents[1] / "data"
-READERS: dict[str, Reader] = {"claude": claude_code.READER, "codex": codex.READER, "stranger": STRANGER}
+READERS: dict[str, Reader] = {"claude": records.READER, "codex": codex_records.READER, "stranger": STRANGER}
 FILES = sorted(path for agent in ("claude", "codex") for path in (DATA / agent).rglob("*.jsonl"))
 
 

@@ -13,12 +13,13 @@ from tests.contracts.logs import FILES, READERS, some_log
 from tests.contracts.stories import agent_lines, stories, tangled
 from tests.model.lines import Line, folded, log, reply, result, session, use, user
 from tests.soak import examples
-from tracklog.model.assemble import assemble
+from tracklog.agents.claude_code.translate import translator as claude_translator
+from tracklog.agents.codex.translate import translator as codex_translator
+from tracklog.model.assemble.session import assemble
 from tracklog.model.events import Event
-from tracklog.model.fold import FileFold
+from tracklog.model.fold.log import FileFold
 from tracklog.model.ids import MAIN, SessionId
 from tracklog.model.session import Session
-from tracklog.model.translate import claude_code, codex
 from tracklog.sources.lines import cut
 
 often = settings(
@@ -26,9 +27,9 @@ often = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-TRANSLATORS: dict[str, type[claude_code.Translator] | type[codex.Translator]] = {
-    "claude": claude_code.Translator,
-    "codex": codex.Translator,
+TRANSLATORS: dict[str, type[claude_translator.ClaudeTranslator] | type[codex_translator.CodexTranslator]] = {
+    "claude": claude_translator.ClaudeTranslator,
+    "codex": codex_translator.CodexTranslator,
 }
 PATH = "one.jsonl"
 agents = pytest.mark.parametrize("agent", TRANSLATORS)

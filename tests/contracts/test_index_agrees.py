@@ -15,8 +15,8 @@ from bench.make_logs import make_logs
 from tests.model.translate.codex_log import act, event, item, meta
 from tests.views.cli.command import ONE, TWO, transcript_in, write
 from tests.views.cli.written import Log, tool, working_day
-from tracklog.views.cli.app import app
-from tracklog.views.cli.sample import write_sample
+from tracklog.app.demo import write_sample
+from tracklog.views.cli.click_app import app
 
 THREE = "33333333-cccc-4ccc-8ccc-333333333333"
 FOUR = "01a00000-0000-7000-8000-000000000004"

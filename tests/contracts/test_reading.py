@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.contracts.logs import FILES, READERS, lines_of, some_log
 from tests.soak import examples
-from tracklog.records.base import Piece, Record
+from tracklog.model.records import Piece, Record
 from tracklog.sources.lines import Cutter, Line, cut
 
 agents = pytest.mark.parametrize("agent", READERS)

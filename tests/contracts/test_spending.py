@@ -37,14 +37,16 @@ from tests.oracle.logs import (
     turn_id,
     usage,
 )
-from tracklog.model.ledger import Block, Ledger
-from tracklog.model.ledger_values import COUNT_RULES, GROUPS, Report
-from tracklog.model.prices import Prices
-from tracklog.model.report import all_entries, report
-from tracklog.pipeline import claude_spending, codex_spending, spending
-from tracklog.pipeline.sessions import SessionFiles, group
-from tracklog.pipeline.spending import spent_in
-from tracklog.sources.places import find_at
+from tracklog.agents.claude_code import usage_scan
+from tracklog.agents.codex import usage_scan as codex_usage_scan
+from tracklog.agents.discovery import find_at
+from tracklog.ledger import scan
+from tracklog.ledger.ledger import Ledger
+from tracklog.ledger.prices.rates import Prices
+from tracklog.ledger.report import all_entries, report
+from tracklog.ledger.scan import spent_in
+from tracklog.model.usage import COUNT_RULES, GROUPS, UsageBlock, UsageReport
+from tracklog.reading.session_files import SessionFiles, group
 
 often = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PRICES = Prices.load()
@@ -137,7 +139,7 @@ def sessions_in(*tops: Path) -> list[SessionFiles]:
     return group(found for place in places for found in find_at(place))
 
 
-def reports(ledger: Ledger) -> list[Report]:
+def reports(ledger: Ledger) -> list[UsageReport]:
     return [report(ledger, PRICES, group_, zone=UTC) for group_ in GROUPS]
 
 
@@ -164,12 +166,12 @@ def test_the_order_in_which_files_are_read_means_nothing(
     files: Files, dice: random.Random, rule: Any
 ) -> None:
     with planted(files) as top:
-        work = spending.Work(sessions_in(top), rule, with_tools=True)
+        work = scan.Work(sessions_in(top), rule, with_tools=True)
         blocks = [work.read(number) for number in range(len(work.files))]
         ledgers = []
         for order in (blocks, dice.sample(blocks, len(blocks))):
             ledger = Ledger([source for source, _ in work.files], rule)
-            for block in msgspec.msgpack.decode(msgspec.msgpack.encode(order), type=list[Block]):
+            for block in msgspec.msgpack.decode(msgspec.msgpack.encode(order), type=list[UsageBlock]):
                 ledger.take(block)
             ledger.settle()
             ledgers.append(told(ledger))
@@ -188,8 +190,8 @@ def test_a_home_that_is_given_twice_counts_once(files: Files) -> None:
 def test_the_size_of_pieces_means_nothing(files: Files, size: int) -> None:
     with planted(files) as top, pytest.MonkeyPatch.context() as patch:
         whole = told(spent_in(sessions_in(top)))
-        patch.setattr(claude_spending, "CHUNK", size)
-        patch.setattr(codex_spending, "_CHUNK", size)
+        patch.setattr(usage_scan, "CHUNK", size)
+        patch.setattr(codex_usage_scan, "_CHUNK", size)
         assert told(spent_in(sessions_in(top))) == whole
 
 
@@ -198,7 +200,7 @@ def test_the_size_of_pieces_means_nothing(files: Files, size: int) -> None:
 def test_two_processes_tell_what_one_tells(files: Files) -> None:
     with planted(files) as top, pytest.MonkeyPatch.context() as patch:
         alone = told(spent_in(sessions_in(top), with_tools=True))
-        patch.setattr(spending, "_WORTH_TWO", 0)
+        patch.setattr(scan, "_WORTH_TWO", 0)
         patch.setattr(os, "cpu_count", lambda: 2)
         assert told(spent_in(sessions_in(top), with_tools=True)) == alone
 

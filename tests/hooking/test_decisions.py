@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-import tracklog.hooking as hooking
-from tests.records.test_spool import COMMON, EVENTS
+from tests.agents.hooks.test_spool import COMMON, EVENTS
+from tracklog import hooking
+from tracklog.agents.hooks.records import HookInput
 from tracklog.hooking import (
     Decision,
     Event,
@@ -39,7 +40,6 @@ from tracklog.hooking import (
 from tracklog.hooking.decisions import BLOCKING, LISTENING
 from tracklog.hooking.events import KNOWN
 from tracklog.hooking.running import outcome_of
-from tracklog.records.claude_code.hooks import HookInput
 
 SOURCE = Path(hooking.__file__).parents[2]
 

@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 
 from tests.pins import older_clients
-from tracklog.records.verified_clients import VERIFIED_CLIENTS
+from tracklog.agents.verified_clients import VERIFIED_CLIENTS
 
 PACKAGES = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex"}
 CURRENT = VERIFIED_CLIENTS

@@ -21,11 +21,11 @@ from tests.lab.clients import CURRENT, PACKAGES, Unobtainable, install
 from tests.lab.published import newest_on_npm
 from tests.lab.run import LabRun, play
 from tests.lab.scenarios import scenarios_for
-from tracklog.pipeline.survey import survey
-from tracklog.records import claude_code
-from tracklog.sources.found import LogFile
+from tracklog.agents.claude_code import records
+from tracklog.agents.discovery import find_at
+from tracklog.reading.survey import survey
 from tracklog.sources.lines import Line
-from tracklog.sources.places import find_at
+from tracklog.sources.log_file import LogFile
 
 
 class Finding(NamedTuple):
@@ -72,8 +72,8 @@ def _registry_drift(run: LabRun) -> Iterator[Finding]:
         raw = glimpse.content
         if not raw.strip():
             continue  # caught between creation and the first write
-        drift = claude_code.REGISTRY_READER.drift()
-        for piece in claude_code.REGISTRY_READER.read([Line(1, 0, len(raw), raw)]):
+        drift = records.REGISTRY_READER.drift()
+        for piece in records.REGISTRY_READER.read([Line(1, 0, len(raw), raw)]):
             yield from (Finding("unnamed key", f"registry {path}") for path, _ in drift.strays(piece))
             if piece.reading != "read":
                 yield Finding(f"{piece.why}:", "registry")

@@ -23,8 +23,8 @@ from typing import Self
 
 from tests.lab.clients import PROJECT
 from tests.lab.words import Json
-from tracklog.pipeline.watch import Watch
-from tracklog.sources.found import Root
+from tracklog.live.watch.watcher import Watch
+from tracklog.sources.log_file import Root
 
 READY = "ready"
 KEPT = ("state_changed", "waiting_began", "waiting_ended")

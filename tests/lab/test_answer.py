@@ -22,7 +22,7 @@ from tests.lab.run import CLAUDE_MODEL
 from tests.lab.scenarios.claude_agents import agent as subagent
 from tests.lab.script import Script
 from tests.lab.words import Json, Reply, Say, Scenario, Step, call, reply
-from tracklog.live.states import SETTLES_MS
+from tracklog.model.states import SETTLES_MS
 
 PATIENCE_S = 60.0
 GLANCE_S = 0.1

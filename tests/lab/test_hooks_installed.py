@@ -11,8 +11,8 @@ from tests.lab.clients import CURRENT, installed_or_skip
 from tests.lab.run import LabRun, play
 from tests.lab.words import CLOSING, Scenario, Step, call, reply
 from tests.views.cli.command import tracklog
-from tracklog.live.hook_command import notify_words, recorder_for
-from tracklog.live.hook_notify import with_notify
+from tracklog.agents.codex.hooks import with_notify
+from tracklog.agents.hooks.command import notify_words, recorder_for
 
 pytestmark = pytest.mark.lab
 TOLD = {

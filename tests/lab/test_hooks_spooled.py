@@ -21,8 +21,7 @@ from tests.lab.scenarios.claude_tools import HELLO
 from tests.lab.test_restore import tracklog
 from tests.lab.words import Interrupt, Json, Say, Scenario, Step, call, reply
 from tracklog import hook
-from tracklog.records.claude_code.hooks import HookInput
-from tracklog.records.spool import READER, Spooled
+from tracklog.agents.hooks.records import READER, HookInput, Spooled
 from tracklog.sources.lines import cut
 
 OURS = f"{{{{python}}}} -I -S {shlex.quote(hook.__file__)} --home {{{{home}}}}/ours --agent claude"

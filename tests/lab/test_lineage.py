@@ -18,8 +18,8 @@ REGISTERS = Version("2.1.100")  # the first release of those in the lab that kee
 ASKING = """\
 import json, os, sys
 from pathlib import Path
-from tracklog.run.register import parent_of_us
-from tracklog.store.home import Home
+from tracklog.run.parent import parent_of_us
+from tracklog.home import Home
 
 parent = parent_of_us(os.environ, home=Home(Path(os.environ["TRACKLOG_HOME"])))
 Path(sys.argv[1]).write_text(json.dumps([parent.agent, parent.session] if parent else None))

@@ -8,10 +8,10 @@ import pytest
 
 from tests.lab.drift import drift_of
 from tests.lab.run import LabRun
-from tracklog.pipeline.reading import identified
-from tracklog.pipeline.verify import Proof, verify
-from tracklog.sources.found import LogFile
-from tracklog.sources.places import find_at
+from tracklog.agents.discovery import find_at
+from tracklog.agents.registry import identified
+from tracklog.reading.verify import VerifyResult, verify
+from tracklog.sources.log_file import LogFile
 
 pytestmark = pytest.mark.lab
 
@@ -23,7 +23,7 @@ def test_nothing_in_the_logs_of_a_real_client_is_unknown(lab_run: LabRun) -> Non
 def test_the_logs_of_a_real_client_come_back_byte_for_byte(lab_run: LabRun) -> None:
     proofs = [verify(file) for file in find_at(lab_run.config_dir) if isinstance(file, LogFile)]
     assert proofs
-    assert [proof for proof in proofs if not (isinstance(proof, Proof) and proof.identical)] == []
+    assert [proof for proof in proofs if not (isinstance(proof, VerifyResult) and proof.identical)] == []
 
 
 def test_a_real_log_taken_from_its_home_is_still_known(lab_run: LabRun, tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ from tests.lab.run_stories import AGAIN, ALL, BYPASS, CODEX_AGAIN, FAILED, SHORT
 from tests.lab.script import filled
 from tests.lab.words import Json, Say, call, reply
 from tests.views.cli.command import SOURCE
+from tracklog.home import Home as OurHome
+from tracklog.live.run_entries import Parent
+from tracklog.live.run_register import runs
 from tracklog.run import Child, Heard
-from tracklog.run.register import Parent, runs
-from tracklog.store.home import Home as OurHome
 
 pytestmark = pytest.mark.lab
 OLDER = {"claude": ("2.1.197",), "codex": ("0.98.0",)}

@@ -24,9 +24,9 @@ from tests.lab.run_child import Place, place_for, wait_until
 from tests.lab.run_stories import BYPASS, CODEX_LONG, DEAR, LONG, SHORT, STUCK, WORKED, Story
 from tests.lab.words import Json
 from tracklog.errors import UserError
+from tracklog.home import Home as OurHome
+from tracklog.live.run_register import runs
 from tracklog.run import Child, Limits
-from tracklog.run.register import runs
-from tracklog.store.home import Home as OurHome
 
 pytestmark = pytest.mark.lab
 BOTH = pytest.mark.parametrize("told", [LONG, CODEX_LONG], ids=lambda one: one.name)

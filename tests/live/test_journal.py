@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tracklog.home import Busy
 from tracklog.live.journal import MOST_FILES, Following, LiveEvent, kept_journal
-from tracklog.store.home import Busy
 
 AT = "2026-03-01T10:00:00.000Z"
 

@@ -12,17 +12,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from tracklog.live.hook_signs import HookSigns
-from tracklog.live.log_signs import LogSigns
-from tracklog.live.registry import Registration, read_registration
-from tracklog.live.signs import Sign, Source
-from tracklog.live.states import Alive, LiveState, state_of
+from tracklog.agents.claude_code.records import reader as claude_reader
+from tracklog.agents.claude_code.session_registry import Registration, read_registration
+from tracklog.agents.claude_code.translate import translator as claude_translator
+from tracklog.agents.codex.records import reader as codex_reader
+from tracklog.agents.codex.translate import translator as codex_translator
+from tracklog.agents.hooks.records import HookInput
+from tracklog.liveness.hook_signs import HookSigns
+from tracklog.liveness.log_signs import LogSigns
 from tracklog.model.events import Event
-from tracklog.model.translate import claude_code, codex
-from tracklog.records.claude_code import reader as claude_reader
-from tracklog.records.claude_code.hooks import HookInput
-from tracklog.records.codex import reader as codex_reader
+from tracklog.model.states import LiveState, Sign, Source, state_of
 from tracklog.sources.lines import cut
+from tracklog.sources.process_start import Alive
 
 DATA = Path(__file__).parent / "data"
 LIVES = Alive("alive", "the process lives", 4410)
@@ -89,7 +90,9 @@ def _shown(state: LiveState) -> tuple[str, str | None, str | None, str | None]:
 
 def _events(name: str, lines: list[str]) -> Iterator[list[Event]]:
     reader = (claude_reader if name.startswith("claude") else codex_reader).READER
-    translator = (claude_code if name.startswith("claude") else codex).Translator(name)
+    translator = (
+        claude_translator.ClaudeTranslator if name.startswith("claude") else codex_translator.CodexTranslator
+    )(name)
     content = "".join(f"{line}\n" for line in lines).encode()
     return iter([list(translator.translate(piece)) for piece in reader.read(cut([content]))])
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from tracklog.model.assemble import assemble
+from tracklog.agents.claude_code.records import READER
+from tracklog.agents.claude_code.translate.translator import ClaudeTranslator
+from tracklog.agents.reader import Reader
+from tracklog.model.assemble.session import assemble
 from tracklog.model.events import Event, HookRan, SessionDescribed
-from tracklog.model.fold import FileFold
+from tracklog.model.fold.log import FileFold
 from tracklog.model.ids import MAIN, SessionId, ThreadId
 from tracklog.model.session import Session
-from tracklog.model.translate.claude_code import Translator
-from tracklog.records.claude_code import READER
-from tracklog.records.reading import Reader
 from tracklog.sources.lines import cut
 
 LOG = "one.jsonl"
@@ -84,7 +84,7 @@ def log(lines: Iterable[Line | bytes]) -> bytes:
 
 def told(*lines: Line | bytes, path: str = LOG, reader: Reader = READER) -> list[Event]:
     """All that a file of these lines tells."""
-    translator = Translator(path)
+    translator = ClaudeTranslator(path)
     return [event for piece in reader.read(cut([log(lines)])) for event in translator.translate(piece)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from tests.oracle.truth import NOTHING, Count, HiddenSpent, Said, Sum
-from tracklog.views.cli.usage import usage
+from tracklog.views.cli.commands.money.usage import usage
 
 Json = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """Makes the price book that ships with tracklog: genai-prices' own data, then our overrides.
 
-python -m tests.prices.make_book            writes src/tracklog/model/data/price_book.json
+python -m tests.prices.make_book            writes src/tracklog/ledger/prices/data/price_book.json
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ import msgspec
 from genai_prices import types
 from genai_prices.data import providers
 
-from tracklog.model.price_book import (
+from tracklog.ledger.prices.book import (
     Book,
     Clause,
     Limit,
     Match,
     Multiplier,
     OwnPrice,
+    PriceTier,
     Quote,
-    Step,
     Tariff,
     Vendor,
     matches,
 )
-from tracklog.model.price_file import prices_of
+from tracklog.ledger.prices.user_file import prices_of
 
-DATA = Path(__file__).parents[2] / "src/tracklog/model/data"
+DATA = Path(__file__).parents[2] / "src/tracklog/ledger/prices/data"
 BOOK = DATA / "price_book.json"
 OVERRIDES = DATA / "price_overrides.toml"
 
@@ -67,7 +67,7 @@ _CONTEXTS = {  # the word of ours -> how genai-prices asks for it
 }
 _BY_MULTIPLIER = {
     ("anthropic", "batch")
-}  # half of all its prices: a rule of ours, tests/model/test_prices.py
+}  # half of all its prices: a rule of ours, tests/ledger/prices/test_prices.py
 _KINDS = {
     types.ClauseEquals: "equals",
     types.ClauseStartsWith: "starts_with",
@@ -204,20 +204,20 @@ def _standard_on(model: types.ModelInfo, looked_at: Any) -> types.ModelPrice:
     return model.get_prices(day)
 
 
-def _steps(prices: types.ModelPrice) -> tuple[Step, ...]:
+def _steps(prices: types.ModelPrice) -> tuple[PriceTier, ...]:
     tiered = [price for price in prices.__dict__.values() if isinstance(price, types.TieredPrices)]
     starts = sorted({0, *(tier.start for price in tiered for tier in price.tiers)})
     return tuple(_step(prices, start) for start in starts)
 
 
-def _step(prices: types.ModelPrice, above: int) -> Step:
+def _step(prices: types.ModelPrice, above: int) -> PriceTier:
     def mtok(key: str, default: int) -> int:
         price = _at(getattr(prices, key), above)
         return default if price is None else _whole(price * 10**6)
 
     input = mtok("input_mtok", 0)
     write = mtok("cache_write_mtok", input)
-    return Step(
+    return PriceTier(
         above=above,
         input=input,
         output=mtok("output_mtok", 0),

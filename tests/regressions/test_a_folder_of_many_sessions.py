@@ -19,11 +19,11 @@ from pathlib import Path
 import pytest
 
 import tracklog
-from tests.pipeline.test_board import PRICES
-from tests.pipeline.test_families import answer, prompt, uuid
-from tracklog.pipeline.board import Board
-from tracklog.pipeline.watch import Watch
-from tracklog.sources.found import Root
+from tests.live.board.test_board import PRICES
+from tests.reading.test_families import answer, prompt, uuid
+from tracklog.live.board.board import Board
+from tracklog.live.watch.watcher import Watch
+from tracklog.sources.log_file import Root
 
 N = 40
 LINES = 200

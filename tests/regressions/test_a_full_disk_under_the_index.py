@@ -16,7 +16,7 @@ import pytest
 from tests.views.cli.command import Answer, with_old_folders
 from tests.views.cli.written import Log, tool, working_day
 from tracklog.store import database
-from tracklog.views.cli.app import run
+from tracklog.views.cli.click_app import run
 
 REQUESTS, CALLS = 3, 2
 

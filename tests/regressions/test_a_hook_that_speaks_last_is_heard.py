@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from tracklog.run.hearing import Fifo, hook_words
-from tracklog.run.keeping import Kept, keep
+from tracklog.run.process.private_dir import Fifo, hook_words
+from tracklog.run.process.supervise import Kept, keep
 
 LIMIT_S = 60.0
 
@@ -51,7 +51,7 @@ def test_the_folder_goes_with_tracklog_though_nobody_closes_the_run(tmp_path: Pa
     code = (
         "import os, select, signal, sys\n"
         "from pathlib import Path\n"
-        "from tracklog.run.keeping import keep\n"
+        "from tracklog.run.process.supervise import keep\n"
         f"kept = keep(['/bin/sh', '-c', 'exit 3'], cwd=Path('/'), env=dict(os.environ), folder=Path({str(folder)!r}))\n"
         "while not kept.is_over:\n"
         "    select.select([kept.told], [], [], 0.5)\n"

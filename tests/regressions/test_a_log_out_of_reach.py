@@ -19,8 +19,8 @@ import pytest
 
 from tests.views.cli.command import ONE, tracklog, transcript_in, with_old_folders
 from tests.views.cli.written import PRICE, Log, working_day
-from tracklog.model.ledger import Block
-from tracklog.model.stored_blocks import packed
+from tracklog.ledger.ledger import packed
+from tracklog.model.usage import UsageBlock
 
 REQUESTS = 3
 
@@ -115,7 +115,7 @@ def test_a_session_whose_subagent_cannot_be_read_keeps_its_calls(tmp_path: Path)
 
 def test_an_index_that_holds_nothing_in_its_place_heals(home: Path) -> None:
     with closing(sqlite3.connect(home / ".local/share/tracklog/index.db")) as db:
-        bad = packed(Block(file=-1, problem="permission denied"))
+        bad = packed(UsageBlock(file=-1, problem="permission denied"))
         db.execute("update blocks set body = ?", (bad,))
         db.execute("update ledger_logs set problem = 'permission denied'")
         for table in ("entry_rows", "sum_rows", "block_keys"):

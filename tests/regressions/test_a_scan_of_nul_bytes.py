@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracklog.model.disguises import undisguised
-from tracklog.model.secrets import find
+from tracklog.secrets.encodings import undisguised
+from tracklog.secrets.find import find
 
 TOKEN = b"ghp_" + b"16C7e42F292c6912E7710c838347Ae178B4a"
 

@@ -9,9 +9,9 @@ import json
 import re
 from pathlib import Path
 
-from tests.pipeline.test_reading import found
+from tests.agents.test_reading import found
 from tests.views.cli.command import tracklog, transcript_in, user_line, write
-from tracklog.pipeline.survey import survey
+from tracklog.reading.survey import survey
 
 N_LETTERS = 10_000
 

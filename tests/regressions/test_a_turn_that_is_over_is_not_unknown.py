@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.live_home import ONE, LiveHome, append, now
-from tracklog.live.states import LiveState
-from tracklog.pipeline.story import read
-from tracklog.pipeline.watch import Watch
-from tracklog.pipeline.watch_names import Name
-from tracklog.sources.found import Root
+from tests.live.live_home import ONE, LiveHome, append, now
+from tracklog.live.watch.watcher import Watch
+from tracklog.model.states import LiveState
+from tracklog.reading.session_files import Name
+from tracklog.reading.session_reader import read
+from tracklog.sources.log_file import Root
 
 
 def state_in(roots: list[Root], name: Name) -> LiveState:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.conversation.test_thread_page import ID, write_home
 from tests.model.lines import Line, reply, result, session, use, user
-from tests.pipeline.test_thread_page import ID, write_home
 from tests.views.cli.command import tracklog
 
 SPAWNED = [

@@ -16,8 +16,8 @@ import pytest
 from tests.regressions.test_an_index_in_a_read_only_home import read_only
 from tests.views.cli.command import Answer, tracklog, with_old_folders
 from tests.views.cli.written import working_day
-from tracklog.store.home import Home, held_lock
-from tracklog.store.migrating import NEWEST
+from tracklog.home import Home, held_lock
+from tracklog.store.migrate import NEWEST
 
 ASKING = [["search", "typo"], ["sql", "select 1"]]
 READING = [["sessions"], ["usage"], ["calls"], ["verify"]]

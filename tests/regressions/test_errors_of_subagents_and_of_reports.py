@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.conversation.test_thread_page import ID, write_home
 from tests.model.lines import LOG, Line, result, session, use, user
 from tests.model.lines import reply as said
-from tests.pipeline.test_thread_page import ID, write_home
 from tests.views.web.asking import app_of, ask
+from tests.views.web.pages.session.test_page import ROUTES
 from tests.views.web.read_site import site_over
-from tests.views.web.test_session import ROUTES
 from tracklog.model.events import Place
 
 

@@ -18,9 +18,10 @@ from starlette.routing import Route
 from tests.views.cli.command import ONE, tracklog, write
 from tests.views.web.asking import app_of, ask
 from tests.views.web.read_site import site_over
-from tracklog.sources.found import FileKind, LogFile
-from tracklog.sources.output_files import MOST_BYTES, output_path, read_output
-from tracklog.views.web import session_lines, session_rows
+from tracklog.agents.claude_code.output_files import MOST_BYTES, output_path, read_output
+from tracklog.sources.log_file import FileKind, LogFile
+from tracklog.views.web.pages.session import lines as lines_module
+from tracklog.views.web.pages.session import rows
 
 NAME = "b1.txt"
 PRINTED = "".join(f"run {n:4d} counted\n" for n in range(1, 2001))
@@ -179,9 +180,9 @@ def test_a_subagents_output_lies_in_the_folder_of_its_session(tmp_path: Path) ->
 def test_show_all_on_the_page_is_all(tmp_path: Path) -> None:
     root, _ = home_with(tmp_path, session(here(tmp_path)))
     routes = [
-        Route("/_/s/{agent}/{id:path}/call", session_rows.call),
-        Route("/_/s/{agent}/{id:path}/text", session_lines.text),
-        Route("/_/s/{agent}/{id:path}/find", session_lines.find),
+        Route("/_/s/{agent}/{id:path}/call", rows.call),
+        Route("/_/s/{agent}/{id:path}/text", lines_module.text),
+        Route("/_/s/{agent}/{id:path}/find", lines_module.find),
     ]
     app = app_of(routes, site_over(root, tmp_path / "home"))
     call = ask(app, "GET", f"/_/s/claude/{ONE}/call?seq=2").text

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from tests.views.cli.command import ONE, TWO, codex_lines, rollout_in, tracklog, write
-from tracklog.records import claude_code, codex
-from tracklog.records.base import Piece
-from tracklog.records.drift import extra_of
-from tracklog.records.reading import Reader
+from tracklog.agents.claude_code import records
+from tracklog.agents.codex import records as codex_records
+from tracklog.agents.drift import extra_of
+from tracklog.agents.reader import Reader
+from tracklog.model.records import Piece
 from tracklog.sources.lines import Line
 
 ODD = [True, "7", 1.5, [], {}]
@@ -57,7 +58,7 @@ def with_usage(usage: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("odd", ODD)
 def test_an_answer_with_an_odd_figure_keeps_its_text_its_calls_and_its_other_figures(odd: Any) -> None:
-    piece = read(claude_code.READER, with_usage({"input_tokens": odd, "output_tokens": 4}))
+    piece = read(records.READER, with_usage({"input_tokens": odd, "output_tokens": 4}))
     assert piece.reading == "read"
     assert [path for path, _ in piece.odd] == ["message.usage.input_tokens"]
     assert list(extra_of(piece)) == ["message.usage.input_tokens (odd)"]
@@ -80,28 +81,28 @@ def test_an_answer_with_an_odd_figure_keeps_its_text_its_calls_and_its_other_fig
     ],
 )
 def test_any_optional_field_that_does_not_fit_is_left_out_alone(line: dict[str, Any], path: str) -> None:
-    piece = read(claude_code.READER, line)
+    piece = read(records.READER, line)
     assert (piece.reading, [at for at, _ in piece.odd]) == ("read", [path])
 
 
 def test_an_odd_field_of_a_block_does_not_hide_the_call_that_it_is() -> None:
     line = answer()
     line["message"]["content"][1]["id"] = 5
-    piece = read(claude_code.READER, line)
+    piece = read(records.READER, line)
     assert [type(block).__name__ for block in piece.record.message.content] == ["Text", "ToolUse"]  # type: ignore[attr-defined]
     assert [path for path, _ in piece.odd] == ["message.content[](tool_use).id"]
 
 
 def test_an_odd_field_of_a_result_does_not_hide_it() -> None:
     back = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "42", "is_error": "no"}
-    piece = read(claude_code.READER, {**answer(type="user"), "message": {"role": "user", "content": [back]}})
+    piece = read(records.READER, {**answer(type="user"), "message": {"role": "user", "content": [back]}})
     assert piece.record.message.content[0].text == "42"  # type: ignore[attr-defined]
     assert [path for path, _ in piece.odd] == ["message.content[](tool_result).is_error"]
 
 
 def test_an_odd_content_of_a_result_does_not_hide_that_there_was_one() -> None:
     back = {"type": "tool_result", "tool_use_id": "toolu_1", "content": {"text": "42"}}
-    piece = read(claude_code.READER, {**answer(type="user"), "message": {"role": "user", "content": [back]}})
+    piece = read(records.READER, {**answer(type="user"), "message": {"role": "user", "content": [back]}})
     assert [block.tool_use_id for block in piece.record.message.content] == ["toolu_1"]  # type: ignore[attr-defined]
     assert piece.odd == (("message.content[](tool_result).content", {"text": "42"}),)
 
@@ -109,7 +110,8 @@ def test_an_odd_content_of_a_result_does_not_hide_that_there_was_one() -> None:
 def test_an_odd_field_of_codex_does_not_hide_its_item() -> None:
     item = {"type": "function_call", "call_id": "c1", "name": "shell", "arguments": "{}", "id": 5}
     piece = read(
-        codex.READER, {"timestamp": "2026-11-15T10:00:01.000Z", "type": "response_item", "payload": item}
+        codex_records.READER,
+        {"timestamp": "2026-11-15T10:00:01.000Z", "type": "response_item", "payload": item},
     )
     assert (piece.reading, [path for path, _ in piece.odd]) == ("read", ["payload.id"])
 
@@ -132,7 +134,8 @@ BACK = {"type": "function_call_output", "call_id": "c1", "output": "done"}
 def test_an_odd_field_does_not_hide_a_call_of_codex(item: dict[str, Any], field: str, odd: Any) -> None:
     payload = {**item, field: odd}
     piece = read(
-        codex.READER, {"timestamp": "2026-11-15T10:00:01.000Z", "type": "response_item", "payload": payload}
+        codex_records.READER,
+        {"timestamp": "2026-11-15T10:00:01.000Z", "type": "response_item", "payload": payload},
     )
     assert (piece.reading, piece.odd) == ("read", ((f"payload.{field}", odd),))
 
@@ -170,7 +173,7 @@ def test_a_result_of_codex_with_an_odd_output_is_still_one(tmp_path: Path) -> No
 
 
 def test_what_a_record_must_have_is_not_left_out() -> None:
-    assert read(claude_code.READER, answer(message="hello")).reading == "unknown"
+    assert read(records.READER, answer(message="hello")).reading == "unknown"
 
 
 def test_the_commands_show_the_answer_and_name_the_field(tmp_path: Path) -> None:
@@ -207,7 +210,7 @@ def test_a_value_nested_without_end_hides_nothing_but_itself(tmp_path: Path, pla
         line["message"]["content"][1]["input"] = {"command": "true", "deep": "@"}
     line["message"]["stop_reason"] = "tool_use"
     raw = json.dumps(line).replace('"@"', DEEP).encode()
-    (piece,) = claude_code.READER.read([Line(1, 0, len(raw), raw)])
+    (piece,) = records.READER.read([Line(1, 0, len(raw), raw)])
     assert (piece.reading, piece.raw) == ("read", raw)
     assert [type(block).__name__ for block in piece.record.message.content] == ["Text", "ToolUse"]  # type: ignore[attr-defined]
     assert "nested deeper" in (piece.why or "")
@@ -219,7 +222,7 @@ def test_a_value_nested_without_end_hides_nothing_but_itself(tmp_path: Path, pla
 
 def test_brackets_that_do_not_match_are_still_broken() -> None:
     raw = b'{"type":"assistant","message":' + b"[" * 5000 + b"]" * 4000 + b"}"
-    assert {piece.reading for piece in claude_code.READER.read([Line(1, 0, len(raw), raw)])} == {"broken"}
+    assert {piece.reading for piece in records.READER.read([Line(1, 0, len(raw), raw)])} == {"broken"}
 
 
 @pytest.mark.parametrize("odd", [*ODD[:2], -1, 2**80])

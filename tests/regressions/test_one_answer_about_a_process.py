@@ -22,11 +22,11 @@ from typing import Any
 
 import pytest
 
-from tests.pipeline.live_home import ONE, LiveHome, append, start_ticks
+from tests.live.live_home import ONE, LiveHome, append, start_ticks
 from tests.views.cli.command import Answer, tracklog
-from tracklog.pipeline.story import read
-from tracklog.pipeline.watch import Watch
-from tracklog.store.home import Home
+from tracklog.home import Home
+from tracklog.live.watch.watcher import Watch
+from tracklog.reading.session_reader import read
 
 MINUTE_MS = 60_000
 PROCESSES = ("lives", "dead", "reused", "unnamed", "no registry")

@@ -16,14 +16,14 @@ import pytest
 from starlette.routing import Route
 
 from tests.views.cli.command import TWO, tracklog
-from tests.views.cli.test_top import row as board_row
+from tests.views.cli.commands.live.test_top import row as board_row
 from tests.views.cli.written import PRICE, Log
 from tests.views.web.list_pages import facets, got, total
 from tests.views.web.read_site import site_over
-from tracklog.pipeline.board import Spending
-from tracklog.views.cli.board_lines import Look, board_lines
-from tracklog.views.web.app import unguarded_app
-from tracklog.views.web.sessions import sessions
+from tracklog.live.board.counts import SessionUsage
+from tracklog.views.cli.commands.live.board_text import BoardLayout, board_lines
+from tracklog.views.web.pages.sessions.page import sessions
+from tracklog.views.web.server.routes import unguarded_app
 
 TOKYO = {"TZ": "Asia/Tokyo"}
 SATURDAY, SUNDAY = (
@@ -117,10 +117,10 @@ def test_a_search_means_the_same_days(tmp_path: Path) -> None:
 
 def test_the_sum_on_the_board_says_that_it_is_of_whole_sessions() -> None:
     rows = [
-        board_row(1)._replace(spending=Spending(1_000_000)),
-        board_row(2)._replace(spending=Spending(500_000, is_lower_bound=True)),
+        board_row(1)._replace(spending=SessionUsage(1_000_000)),
+        board_row(2)._replace(spending=SessionUsage(500_000, is_lower_bound=True)),
     ]
-    assert board_lines(rows, Look(120, 10, 0))[0].plain.endswith("$1.50+ since they began")
+    assert board_lines(rows, BoardLayout(120, 10, 0))[0].plain.endswith("$1.50+ since they began")
 
 
 def spent_on(page: str, words: str) -> str:

@@ -22,14 +22,14 @@ from typing import Any
 
 import pytest
 
-from tests.pipeline.live_home import ONE, LiveHome, append, now_ms, start_ticks
+from tests.live.live_home import ONE, LiveHome, append, now_ms, start_ticks
 from tests.regressions.test_one_answer_about_a_process import AGES, MINUTE_MS, Made, moment
 from tests.views.cli.command import tracklog
-from tracklog.live.states import LiveState
-from tracklog.pipeline.story import read
-from tracklog.pipeline.watch import Watch
-from tracklog.sources.folders import roots_at
-from tracklog.sources.found import Root
+from tracklog.agents.discovery import roots_at
+from tracklog.live.watch.watcher import Watch
+from tracklog.model.states import LiveState
+from tracklog.reading.session_reader import read
+from tracklog.sources.log_file import Root
 
 THREAD = "019f0001-aaaa-7aaa-8aaa-000000000001"
 
@@ -174,5 +174,5 @@ def test_a_codex_that_was_resumed_does_not_work_in_the_call_of_the_one_before(
 
 
 def test_nothing_is_loaded_for_processes_where_none_runs() -> None:
-    code = "import sys, tracklog.pipeline.session_life as it; sys.exit('psutil' in sys.modules or any('claude_code.reader' in one for one in sys.modules))"
+    code = "import sys, tracklog.liveness.sessions as it; sys.exit('psutil' in sys.modules or any('claude_code.reader' in one for one in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -21,7 +21,7 @@ def count(event, values):
     if event == "os.listdir" and values[0] == "/proc":
         print("a look", file=sys.stderr)
 sys.addaudithook(count)
-from tracklog.views.cli import main
+from tracklog.views.cli.main import main
 main()
 """
 

@@ -14,20 +14,19 @@ from pathlib import Path
 import pytest
 
 from tests.model.lines import at, reply, result, session, use, user
-from tests.store.test_query import read
-from tests.store.test_search import AT_MS, CLAUDE, put_log
+from tests.search.test_query import read
+from tests.search.test_search import AT_MS, CLAUDE, put_log
 from tests.views.cli.command import tracklog
 from tests.views.cli.written import Log
 from tests.views.web.asking import ask
 from tests.views.web.list_pages import got
 from tests.views.web.read_site import site_over
+from tracklog.home import Home
+from tracklog.search.tables import By, search
 from tracklog.store.database import writing
-from tracklog.store.home import Home
-from tracklog.store.search import By, search
-from tracklog.store.texts import ROLES, put_texts, worded
-from tracklog.store.values import Text
-from tracklog.views.web.app import unguarded_app
-from tracklog.views.web.routes import routes
+from tracklog.store.text import ROLES, put_texts, worded
+from tracklog.store.values import SearchableText
+from tracklog.views.web.server.routes import routes, unguarded_app
 
 N_LINES = 12
 
@@ -38,7 +37,7 @@ def hits(home: Path, logs: Sequence[str], *, limit: int, by: By) -> list[tuple[s
         for n, name in enumerate(logs, 1):
             put_log(database.db, n, f"{CLAUDE}/projects/-app/{name}.jsonl", CLAUDE, "claude", name)
             lines = [
-                Text(line, line * 100, 0, ROLES["answer"], AT_MS, None, None, "the parser works")
+                SearchableText(line, line * 100, 0, ROLES["answer"], AT_MS, None, None, "the parser works")
                 for line in range(1, N_LINES + 1)
             ]
             put_texts(database.db, [(n, worded(line)) for line in lines])

@@ -21,8 +21,7 @@ from tests.views.cli.written import Log, tool
 from tests.views.web.asking import ask
 from tests.views.web.list_pages import got, total
 from tests.views.web.read_site import site_over
-from tracklog.views.web.app import unguarded_app
-from tracklog.views.web.routes import routes
+from tracklog.views.web.server.routes import routes, unguarded_app
 
 ONE = "11111111-aaaa-4aaa-8aaa-111111111111"
 TWO = "22222222-bbbb-4bbb-8bbb-222222222222"

@@ -11,8 +11,8 @@ import json
 
 import pytest
 
-from tracklog.model.redact import Redactor
-from tracklog.model.secrets import find
+from tracklog.secrets.find import find
+from tracklog.secrets.redact import Redactor
 
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 SLACK = "xoxb-" + "2345678901-2345678901234-" + "kT9vQ2mLx7ZrB4nW8sYc1dEf"

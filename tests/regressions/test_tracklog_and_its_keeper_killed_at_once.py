@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tests.views.cli.command import SOURCE, command, environment
-from tracklog.run.keeping import MARK
+from tracklog.run.process.supervise import MARK
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs prctl")
 

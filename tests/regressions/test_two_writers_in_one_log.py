@@ -23,11 +23,12 @@ from tests import fork_server
 from tests.run.fake_client import install
 from tests.views.cli.command import Answer, environment
 from tracklog import run
+from tracklog.agents.codex.processes import running_codex
 from tracklog.errors import UserError
-from tracklog.live.process_start import start_ticks
-from tracklog.live.processes import running_codex
-from tracklog.live.runs import Ended, Started, note_ended, note_started, now_text, start_mark
-from tracklog.store.home import Home
+from tracklog.home import Home
+from tracklog.live.run_entries import Ended, Started
+from tracklog.live.run_register import note_ended, note_started, now_text, start_mark
+from tracklog.sources.process_start import start_ticks
 
 SESSION = "00000000-0000-4000-8000-000000000012"
 ROLLOUT = f"sessions/2026/11/18/rollout-2026-11-18T10-00-00-{SESSION}.jsonl"

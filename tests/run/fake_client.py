@@ -57,7 +57,7 @@ class Session:
     """What is written of one session, to its log and to stdout."""
 
     def __init__(self, session: str, cwd: str, *, persists: bool) -> None:
-        from tracklog.sources.claude_code import transcript_path
+        from tracklog.agents.claude_code.places import transcript_path
 
         self.id = session
         self.cwd = cwd

@@ -15,10 +15,11 @@ import pytest
 
 from tracklog import run
 from tracklog.errors import UserError
-from tracklog.live.runs import runs
-from tracklog.run import collecting, keeping, limits
-from tracklog.run.recording import Recording
-from tracklog.store.home import Home
+from tracklog.home import Home
+from tracklog.live.run_register import runs
+from tracklog.run import limits, log_facts
+from tracklog.run.process import supervise
+from tracklog.run.registration import RunRegistration
 
 STARTED = '{"type":"system","subtype":"init","session_id":"s","model":"m"}'
 ENDED = (
@@ -29,7 +30,7 @@ ENDED = (
 @pytest.fixture(autouse=True)
 def _no_log_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client of these tests writes no log; results are complete without it."""
-    monkeypatch.setitem(collecting.collect.__kwdefaults__ or {}, "patience_s", 0.05)
+    monkeypatch.setitem(log_facts.collect.__kwdefaults__ or {}, "patience_s", 0.05)
 
 
 def client(tmp_path: Path, *lines: str) -> str:
@@ -238,7 +239,7 @@ def test_who_reads_us_may_go_and_the_exit_code_tells_all_the_same(tmp_path: Path
 
 def test_a_keeper_that_was_stopped_does_not_hold_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_IN_VAIN_S", 0.5)
-    monkeypatch.setattr(keeping, "_KEEPER_S", 0.5)
+    monkeypatch.setattr(supervise, "_KEEPER_S", 0.5)
     child = started(tmp_path, say(STARTED), "time.sleep(300)")
     next(one for one in child.events() if one.what == "system/init")
     assert child.pid is not None
@@ -255,7 +256,7 @@ def test_it_is_listened_to_and_ended_in_time_though_loading_takes_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_loaded = threading.Event()
-    monkeypatch.setattr(Recording, "started", lambda _: is_loaded.wait(120))
+    monkeypatch.setattr(RunRegistration, "started", lambda _: is_loaded.wait(120))
     child = started(tmp_path, say(STARTED), "time.sleep(300)")
     next(one for one in child.events() if one.what == "system/init")
     deadline = time.monotonic() + 60

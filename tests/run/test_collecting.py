@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tracklog.run.collecting import collect
-from tracklog.run.logs import ChildLogs
+from tracklog.run.find_logs import ChildLogs
+from tracklog.run.log_facts import collect
 
 SESSION = "01a1ef78-2cbc-7e60-bc06-04cc6418a422"
 ENDS: dict[str, dict[str, Any]] = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tracklog.model.ledger_values import Row
+from tracklog.model.run_request import Limits
+from tracklog.model.usage import UsageRow
 from tracklog.run import limits
 from tracklog.run.limits import GentleEnd, LimitWatch
-from tracklog.run.spent import Spent
-from tracklog.run.wishes import Limits
+from tracklog.run.log_facts import RunUsage
 
 
 class Clock:
@@ -31,9 +31,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def cost(micro: int, *, unpriced: int = 0) -> Spent:
-    row = Row(key="s", cost_pico_usd=micro * 1_000_000, unpriced_requests=unpriced)
-    return Spent(row, {"m": row})
+def cost(micro: int, *, unpriced: int = 0) -> RunUsage:
+    row = UsageRow(key="s", cost_pico_usd=micro * 1_000_000, unpriced_requests=unpriced)
+    return RunUsage(row, {"m": row})
 
 
 def test_a_child_has_so_much_time_and_no_more(clock: Clock) -> None:
@@ -61,7 +61,7 @@ def test_silence_counts_from_the_last_line_or_the_last_byte_in_a_log(clock: Cloc
 def test_money_is_counted_when_there_is_news_and_not_all_the_time(clock: Clock) -> None:
     asked: list[float] = []
 
-    def spent() -> Spent:
+    def spent() -> RunUsage:
         asked.append(clock.now)
         return cost(10 * len(asked))
 

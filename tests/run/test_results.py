@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from tracklog.model.ledger_values import Row
-from tracklog.model.tokens import Tokens
-from tracklog.run.claude_code import ClaudeSense
-from tracklog.run.codex import CodexSense
-from tracklog.run.collecting import NOTHING, Collected
-from tracklog.run.results import Ending, Result, ended_by, result_of
-from tracklog.run.spent import Spent
-from tracklog.run.stops import Stop
-from tracklog.run.wishes import Wish
+from tracklog.agents.claude_code.client import ClaudeSense
+from tracklog.agents.codex.client import CodexSense
+from tracklog.model.run_request import Wish
+from tracklog.model.usage import Tokens, UsageRow
+from tracklog.run.limits import StopReason
+from tracklog.run.log_facts import NOTHING_COLLECTED, Collected, RunUsage
+from tracklog.run.result import Ending, Result, ended_by, result_of
 
 SUCCESS = {
     "type": "result",
@@ -29,7 +27,7 @@ SUCCESS = {
     "modelUsage": {"m": {"costUSD": 0.5}},
     "something_new": [1],
 }
-ROW = Row(
+ROW = UsageRow(
     key="s",
     requests=2,
     tokens=Tokens(input=10, output=20, cache_read=5),
@@ -57,8 +55,8 @@ def ending(
         "took_ms": 1234,
         "stop_text": None,
         "has_stop": False,
-        "collected": NOTHING,
-        "spent": Spent(ROW, {"m": ROW}),
+        "collected": NOTHING_COLLECTED,
+        "spent": RunUsage(ROW, {"m": ROW}),
         "last_words": "",
     }
     return Ending(**(known | others))
@@ -127,9 +125,9 @@ def test_a_client_that_was_killed_gets_a_result_in_its_own_shape_from_the_log(tm
         ({"said": [], "collected": Collected(text="done", is_finished=True)}, "completed", 0),
         ({"said": [], "collected": Collected(text="done")}, "crashed", 1),
         ({"said": [], "exit_code": -9}, "killed", 1),
-        ({"said": [SUCCESS], "stop": Stop("timeout", "late")}, "timeout", 124),
-        ({"said": [], "stop": Stop("budget", "dear"), "exit_code": -9}, "budget", 124),
-        ({"said": [], "stop": Stop("cancelled", "interrupted")}, "cancelled", 130),
+        ({"said": [SUCCESS], "stop": StopReason("timeout", "late")}, "timeout", 124),
+        ({"said": [], "stop": StopReason("budget", "dear"), "exit_code": -9}, "budget", 124),
+        ({"said": [], "stop": StopReason("cancelled", "interrupted")}, "cancelled", 130),
     ],
 )
 def test_every_end_has_its_name_and_its_code(
@@ -209,7 +207,7 @@ def test_a_sum_that_is_none_is_not_taken_for_one(tmp_path: Path, odd: object) ->
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_an_empty_text_of_the_client_is_filled_from_the_next_source(tmp_path: Path, text: str) -> None:
     said = [SUCCESS | {"result": text}]
-    stop = Stop("timeout", "silent")
+    stop = StopReason("timeout", "silent")
     by_hook = result_of(ending(tmp_path, said=said, stop=stop, stop_text="the hook's")).document
     by_log = result_of(ending(tmp_path, said=said, stop=stop, collected=Collected(text="the log's"))).document
     assert (by_hook["result"], by_hook["sources"]["result"]) == ("the hook's", "stop_payload")

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tracklog.model.prices import Prices
-from tracklog.run.logs import ChildLogs
-from tracklog.run.spent import Spent, spent_since
-from tracklog.run.unlogged import Told
+from tracklog.ledger.prices.rates import Prices
+from tracklog.run.find_logs import ChildLogs
+from tracklog.run.log_facts import RunUsage, StreamRequest, spent_since
 
 SESSION = "00000000-0000-4000-8000-000000000001"
 MODEL = "claude-sonnet-4-5-20250929"
@@ -33,7 +32,7 @@ def answer(id: str, at: datetime, *, output: int) -> str:
     return json.dumps(line | {"timestamp": at.isoformat().replace("+00:00", "Z"), "requestId": f"req_{id}"})
 
 
-def spent(tmp_path: Path, *lines: str, told: tuple[Told, ...] = ()) -> Spent:
+def spent(tmp_path: Path, *lines: str, told: tuple[StreamRequest, ...] = ()) -> RunUsage:
     env = {"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
     logs = ChildLogs("claude", tmp_path, env, since_ns=time.time_ns())
     path = logs.path_of(SESSION)
@@ -55,14 +54,14 @@ def test_only_what_came_since_the_run_began_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("id", ["msg_01aaaaaaaaaaaaaaaaaaaaaa", "chatcmpl-7"])
 def test_what_the_stream_told_and_the_log_holds_counts_once_whatever_its_id(tmp_path: Path, id: str) -> None:
-    told = (Told(id, MODEL, {"input_tokens": 100, "output_tokens": 1}),)
+    told = (StreamRequest(id, MODEL, {"input_tokens": 100, "output_tokens": 1}),)
     found = spent(tmp_path, answer(id, BEGAN + timedelta(seconds=1), output=10), told=told)
     assert (found.total.requests, found.n_unlogged, found.cost_micro_usd) == (1, 0, 450)
     assert found.bounds["cost_micro_usd"] == [450, 450]
 
 
 def test_what_only_the_stream_told_is_within_the_bounds(tmp_path: Path) -> None:
-    told = (Told("msg_01cccccccccccccccccccccc", MODEL, {"input_tokens": 100, "output_tokens": 1}),)
+    told = (StreamRequest("msg_01cccccccccccccccccccccc", MODEL, {"input_tokens": 100, "output_tokens": 1}),)
     first = answer("msg_01bbbbbbbbbbbbbbbbbbbbbb", BEGAN + timedelta(seconds=1), output=10)
     found = spent(tmp_path, first, told=told)
     low, high = found.bounds["cost_micro_usd"]

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from tracklog.agents.risks import MOST_BYTES, MOST_FILES, Danger
 from tracklog.errors import UserError
-from tracklog.run.dangers import MOST_BYTES, MOST_FILES
-from tracklog.run.trust import Danger, Untrusted, dangers_in, is_trusted, trust
-from tracklog.store.home import Home
+from tracklog.home import Home
+from tracklog.run.trust import Untrusted, dangers_in, is_trusted, trust
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tracklog.errors import UserError
-from tracklog.run import worktrees
-from tracklog.run.worktrees import Worktree, add, leave
-from tracklog.store.home import Home
+from tracklog.home import Home
+from tracklog.run import worktree as run_worktree
+from tracklog.run.worktree import Worktree, add, leave
 
 AUTHOR = ["-c", "user.name=dev", "-c", "user.email=dev@example.com"]
 RUN = "0123456789abcdef"
@@ -374,7 +374,7 @@ def test_a_lock_that_is_let_go_is_waited_for(project: Path, home: Home) -> None:
 def test_a_lock_that_stays_is_not_waited_for_without_end(
     project: Path, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worktrees, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(run_worktree, "_PATIENCE_S", 0.2)
     lock = project / f".git/refs/heads/tracklog/{RUN}.lock"
     lock.parent.mkdir(parents=True)
     lock.touch()

@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from tracklog import read_records
+from tracklog.agents.claude_code.records.messages import AssistantLine, UserLine
+from tracklog.agents.claude_code.records.system import CompactBoundary
+from tracklog.agents.claude_code.translate.translator import ClaudeTranslator
 from tracklog.model.events import LeafMarked
-from tracklog.model.fold import FileFold
-from tracklog.model.translate.claude_code import Translator
-from tracklog.records.base import Piece
-from tracklog.records.claude_code.messages import AssistantLine, UserLine
-from tracklog.records.claude_code.system import CompactBoundary
+from tracklog.model.fold.log import FileFold
+from tracklog.model.records import Piece
 
 
 class Reading:
     """A graph, and which of its nodes the SDK would show."""
 
     def __init__(self, path: Path, *, with_marks: bool = True) -> None:
-        fold, translator = FileFold(str(path)), Translator(str(path))
+        fold, translator = FileFold(str(path)), ClaudeTranslator(str(path))
         self.graph = fold.graph
         self.visible: set[str] = set()
         self.kept: set[str] = set()  # word by word, over compactions

@@ -11,11 +11,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sources.tree import locked
+from tracklog.agents.discovery import file_at
 from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in, open_log, stored_chunks
-from tracklog.sources.folders import file_at
-from tracklog.sources.found import LogFile
-
-from .tree import locked
+from tracklog.sources.log_file import LogFile
 
 
 def refusal(path: Path) -> tuple[Path, str]:

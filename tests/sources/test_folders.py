@@ -1,241 +1,181 @@
 from __future__ import annotations
 
 import os
+import socket
+import tempfile
 from pathlib import Path
 
-import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tracklog.sources.folders import MAX_DEPTH, file_at, find, roots_at
-from tracklog.sources.found import Agent, LogFile, Root, Skipped
-from tracklog.sources.places import find_at
-
-from .tree import ONE, TWO, files_in, locked, plant, skipped_in
-
-ROLLOUT = f"rollout-2026-03-01T17-24-42-{ONE}.jsonl"
+from tests.sources.tree import locked, plant
+from tracklog.sources.folders import Listing, list_folder, log_file, stat_regular, walk
+from tracklog.sources.log_file import FileKind, LogFile, Skipped
 
 
-@pytest.mark.parametrize(
-    ("inside", "agents"),
-    [
-        ("projects/-srv-app/x.jsonl", ["claude"]),
-        ("sessions/4410.json", ["claude"]),
-        (f"sessions/2026/03/01/{ROLLOUT}", ["codex"]),
-        (f"sessions/rollout-2025-05-01-{ONE}.json", ["codex"]),
-        (f"archived_sessions/{ROLLOUT}", ["codex"]),
-        ("logs/x.jsonl", [None]),
-        ("sessions/whatever/x.jsonl", [None]),
-        ("x/projects/-srv-app/x.jsonl", [None]),
-    ],
-)
-def test_a_folder_is_the_home_its_contents_say(
-    tmp_path: Path, inside: str, agents: list[Agent | None]
-) -> None:
-    plant(tmp_path, inside)
-    assert roots_at(tmp_path) == [Root(tmp_path, agent) for agent in agents]
+def stats(folder: Path, *names: str) -> dict[str, os.stat_result]:
+    return {name: os.lstat(folder / name) for name in names}
 
 
-def test_a_folder_can_be_the_home_of_both_agents(tmp_path: Path) -> None:
-    plant(tmp_path, "projects/-a/x.jsonl", "sessions/1.json", f"sessions/2026/03/01/{ROLLOUT}")
-    assert roots_at(tmp_path) == [Root(tmp_path, "claude"), Root(tmp_path, "codex")]
-
-
-def test_claude_codes_registry_does_not_make_its_home_one_of_codex(tmp_path: Path) -> None:
-    plant(tmp_path, "projects/-a/x.jsonl", "sessions/2026.json")
-    assert roots_at(tmp_path) == [Root(tmp_path, "claude")]
-
-
-def test_a_home_is_recognised_through_links(tmp_path: Path) -> None:
-    plant(tmp_path / "disk", "-a/x.jsonl")
-    (tmp_path / "real").mkdir()
-    (tmp_path / "real" / "projects").symlink_to(tmp_path / "disk")
-    (tmp_path / "home").symlink_to("real")
-    assert roots_at(tmp_path / "home") == [Root(tmp_path / "home", "claude")]
-
-
-def test_a_plain_folder_is_searched_to_the_bottom_and_kinds_come_from_names(tmp_path: Path) -> None:
-    side = f"y/projects/-a/{TWO}"
-    plant(
-        tmp_path,
-        "full.jsonl",
-        "cold.jsonl.zst",
-        "export.json",
-        f"{ONE}.jsonl",
-        f"{TWO}.json",
-        f"x/.codex/sessions/2026/03/01/{ROLLOUT}",
-        f"x/.codex/sessions/rollout-2025-05-01-{ONE}.json",
-        "x/.codex/history.jsonl",
-        "x/.codex/session_index.jsonl",
-        f"{side}/subagents/agent-a.jsonl",
-        f"{side}/subagents/agent-a.meta.json",
-        f"{side}/subagents/workflows/wf_1/journal.jsonl",
-        f"{side}/workflows/wf_1.json",
-        f"{side}/tool-results/out.json",
-        f"{side}/custom-title.json",
-        "y/projects/-a/sessions-index.json",
-        "y/sessions/99.json",
-    )
-    plant(tmp_path, "README.md", "MANIFEST.tsv", "x.jsonl.tmp", "y.txt", "jsonl", "z.zst")
-    assert sorted(files_in(find(tmp_path), tmp_path), key=lambda row: row[1]) == [
-        ("transcript", f"{ONE}.jsonl", ONE),
-        ("document", f"{TWO}.json", TWO),
-        ("transcript", "cold.jsonl.zst", None),
-        ("document", "export.json", None),
-        ("transcript", "full.jsonl", None),
-        ("history", "x/.codex/history.jsonl", None),
-        ("session_index", "x/.codex/session_index.jsonl", None),
-        ("transcript", f"x/.codex/sessions/2026/03/01/{ROLLOUT}", ONE),
-        ("document", f"x/.codex/sessions/rollout-2025-05-01-{ONE}.json", ONE),
-        ("title", f"{side}/custom-title.json", TWO),
-        ("subagent", f"{side}/subagents/agent-a.jsonl", TWO),
-        ("meta", f"{side}/subagents/agent-a.meta.json", TWO),
-        ("journal", f"{side}/subagents/workflows/wf_1/journal.jsonl", TWO),
-        ("tool_result", f"{side}/tool-results/out.json", TWO),
-        ("workflow", f"{side}/workflows/wf_1.json", TWO),
-        ("project_index", "y/projects/-a/sessions-index.json", None),
-        ("registry", "y/sessions/99.json", None),
-    ]
-    assert {file.agent for file in find(tmp_path) if isinstance(file, LogFile)} == {None}
-
-
-def test_links_fifos_and_what_may_not_be_read_are_named_and_the_rest_is_found() -> None:
-    with locked("hidden.jsonl") as top:
-        found = list(find(top))
-    assert files_in(found, top) == [("transcript", "open.jsonl", None)]
-    assert skipped_in(found, top) == [("locked", "permission denied")]
-
-
-def test_a_tangle_of_links_and_fifos_ends_and_is_told(tmp_path: Path) -> None:
-    plant(tmp_path, "a/b/log.jsonl")
-    (tmp_path / "a/b/up").symlink_to("../..")
-    (tmp_path / "a/self").symlink_to("self")
-    (tmp_path / "a/zero.jsonl").symlink_to("/dev/zero")
-    os.mkfifo(tmp_path / "a/pipe.jsonl")
-    assert files_in(find(tmp_path), tmp_path) == [("transcript", "a/b/log.jsonl", None)]
-    assert skipped_in(find(tmp_path), tmp_path) == [
-        ("a/pipe.jsonl", "FIFO"),
-        ("a/self", "symbolic link"),
-        ("a/zero.jsonl", "symbolic link"),
-        ("a/b/up", "symbolic link"),
-    ]
-
-
-def test_folders_nested_too_deep_are_skipped_and_said_so(tmp_path: Path) -> None:
-    deep = "/".join(["d"] * (MAX_DEPTH + 1))
-    plant(tmp_path, f"{deep}/too-deep.jsonl", f"{deep[:-2]}/deepest.jsonl")
-    assert [path for _, path, _ in files_in(find(tmp_path), tmp_path)] == [f"{deep[:-2]}/deepest.jsonl"]
-    assert skipped_in(find(tmp_path), tmp_path) == [(deep, f"more than {MAX_DEPTH} folders deep")]
-
-
-def test_a_root_that_is_not_there_is_skipped_with_the_reason(tmp_path: Path) -> None:
-    (root,) = roots_at(tmp_path / "none")
-    assert skipped_in(find(root.path), tmp_path) == [("none", "does not exist")]
-
-
-def test_a_single_file_is_taken_whatever_it_is_called(tmp_path: Path) -> None:
-    plant(tmp_path, f"{ONE}/subagents/agent-a.jsonl", "log", "session.json", ROLLOUT)
-    names = (f"{ONE}/subagents/agent-a.jsonl", "log", "session.json", ROLLOUT)
-    assert files_in((file_at(tmp_path / name) for name in names), tmp_path) == [
-        ("subagent", f"{ONE}/subagents/agent-a.jsonl", ONE),
-        ("transcript", "log", None),
-        ("document", "session.json", None),
-        ("transcript", ROLLOUT, ONE),
-    ]
-
-
-def test_a_single_file_named_through_a_link_is_read_where_it_points(tmp_path: Path) -> None:
-    plant(tmp_path, f"real/{ROLLOUT}")
-    (tmp_path / "task.output").symlink_to(f"real/{ROLLOUT}")
-    assert files_in([file_at(tmp_path / "task.output")], tmp_path) == [("transcript", f"real/{ROLLOUT}", ONE)]
-
-
-def test_a_single_path_that_is_no_file_is_skipped_with_the_reason(tmp_path: Path) -> None:
+def test_a_listing_is_sorted_and_tells_files_folders_links_and_oddities_apart(tmp_path: Path) -> None:
+    plant(tmp_path, "b.jsonl", "a.jsonl", "folder/x")
     os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "ring").symlink_to("ring")
-    paths = [tmp_path / name for name in ("pipe", "ring", "none", "")] + [Path("a\0b")]
-    assert [file_at(path) for path in paths] == [
-        Skipped(tmp_path / "pipe", "FIFO"),
-        Skipped(tmp_path / "ring", "symbolic link"),
-        Skipped(tmp_path / "none", "does not exist"),
-        Skipped(tmp_path, "directory"),
-        Skipped(Path("a\0b"), "no file can have this name"),
+    (tmp_path / "link").symlink_to("a.jsonl")
+    listing = list_folder(tmp_path)
+    assert list(listing.files) == ["a.jsonl", "b.jsonl"]
+    assert listing == Listing(
+        files=stats(tmp_path, "a.jsonl", "b.jsonl"),
+        folders=["folder"],
+        links=["link"],
+        skipped=[Skipped(tmp_path / "link", "symbolic link"), Skipped(tmp_path / "pipe", "FIFO")],
+    )
+
+
+def test_a_socket_is_skipped_and_said_so(tmp_path: Path) -> None:
+    here = os.getcwd()
+    os.chdir(tmp_path)  # socket addresses are short; the folder's path may not be
+    try:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind("s.jsonl")
+    finally:
+        os.chdir(here)
+    assert list_folder(tmp_path).skipped == [Skipped(tmp_path / "s.jsonl", "socket")]
+
+
+def test_a_device_is_skipped_and_said_so() -> None:
+    assert (
+        Skipped(Path("/dev/null"), "character device") in list_folder(Path("/dev"), may_be_link=True).skipped
+    )
+
+
+def test_a_folder_that_is_a_link_is_listed_only_when_that_is_allowed(tmp_path: Path) -> None:
+    plant(tmp_path, "real/a.jsonl")
+    link = tmp_path / "link"
+    link.symlink_to("real")
+    assert list_folder(link, may_be_link=True) == Listing(files=stats(link, "a.jsonl"))
+    assert list_folder(link).files == {}
+    assert [odd.path for odd in list_folder(link).skipped] == [link]
+
+
+def test_a_missing_folder_is_skipped_with_the_reason(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    assert list_folder(missing) == Listing(skipped=[Skipped(missing, "does not exist")])
+
+
+def test_a_name_no_folder_can_have_is_skipped_with_the_reason() -> None:
+    impossible = Path("a\0b")
+    assert list_folder(impossible) == Listing(skipped=[Skipped(impossible, "no file can have this name")])
+
+
+def test_a_ring_of_links_ends(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    assert list_folder(tmp_path / "a", may_be_link=True) == Listing(
+        skipped=[Skipped(tmp_path / "a", "symbolic link")]
+    )
+
+
+def test_a_locked_folder_is_skipped_and_the_rest_is_still_found() -> None:
+    with locked("hidden.jsonl") as top:
+        folders = dict(walk(top, max_depth=3))
+        files = stats(top, "open.jsonl")
+    assert folders == {
+        top: Listing(files=files, folders=["locked"]),
+        top / "locked": Listing(skipped=[Skipped(top / "locked", "permission denied")], inside=("locked",)),
+    }
+
+
+def test_a_folder_that_vanishes_during_the_walk_is_skipped_and_the_rest_is_still_found(
+    tmp_path: Path,
+) -> None:
+    plant(tmp_path, "b/x.jsonl")
+    (tmp_path / "a").mkdir()
+    folders = walk(tmp_path, max_depth=3)
+    next(folders)
+    (tmp_path / "a").rmdir()
+    assert list(folders) == [
+        (tmp_path / "a", Listing(skipped=[Skipped(tmp_path / "a", "does not exist")], inside=("a",))),
+        (tmp_path / "b", Listing(files=stats(tmp_path / "b", "x.jsonl"), inside=("b",))),
     ]
 
 
-HOME_OF_BOTH = (
-    "history.jsonl",
-    f"projects/-srv-app/{ONE}.jsonl",
-    "projects/-srv-app/named-by-hand.jsonl",
-    f"projects/-srv-app/{TWO}.jsonl.zst",
-    "projects/-srv-app/agent-a1.jsonl",
-    "projects/-srv-app/sessions-index.json",
-    f"projects/-srv-app/{ONE}/custom-title.json",
-    f"projects/-srv-app/{ONE}/news.jsonl",
-    f"projects/-srv-app/{ONE}/subagents/agent-b2.jsonl",
-    f"projects/-srv-app/{ONE}/subagents/agent-b2.meta.json",
-    f"projects/-srv-app/{ONE}/subagents/workflows/wf_1/journal.jsonl",
-    f"projects/-srv-app/{ONE}/tool-results/out.txt",
-    f"projects/-srv-app/{ONE}/workflows/wf_1.json",
-    f"projects/chosen-by-the-host/{ONE}.jsonl",
-    "sessions/4410.json",
-    f"sessions/2026/03/01/{ROLLOUT}",
-    "sessions/2026/03/01/news.jsonl",
-    f"sessions/rollout-2025-05-01-{TWO}.json",
-    f"archived_sessions/{ROLLOUT}.zst",
-    "session_index.jsonl",
-)
+def test_a_folder_swapped_for_a_link_during_the_walk_is_not_followed(tmp_path: Path) -> None:
+    plant(tmp_path, "secret/x.jsonl")
+    root = tmp_path / "root"
+    (root / "a").mkdir(parents=True)
+    folders = walk(root, max_depth=3)
+    next(folders)
+    (root / "a").rmdir()
+    (root / "a").symlink_to(tmp_path / "secret")
+    assert [listing.files for _, listing in folders] == [{}]
 
 
-def test_a_file_named_by_itself_is_what_its_home_says_of_it(tmp_path: Path) -> None:
-    plant(tmp_path, *HOME_OF_BOTH)
-    found = [file for file in find_at(tmp_path) if isinstance(file, LogFile)]
-    assert {file.path.relative_to(tmp_path).as_posix() for file in found} == set(HOME_OF_BOTH)
-    assert [file_at(file.path) for file in found] == found
+def test_a_path_too_long_for_the_system_is_skipped_and_the_rest_is_still_found(tmp_path: Path) -> None:
+    plant(tmp_path, "z.jsonl")
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(30):
+        os.mkdir(200 * "n", dir_fd=descriptor)
+        inner = os.open(200 * "n", os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = inner
+    os.close(descriptor)
+    folders = list(walk(tmp_path, max_depth=64))
+    assert list(folders[0][1].files) == ["z.jsonl"]
+    assert [odd.why for _, listing in folders for odd in listing.skipped] == ["path too long"]
 
 
-def test_a_file_named_from_inside_its_home_is_the_same_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plant(tmp_path, *HOME_OF_BOTH)
-    whole = file_at(tmp_path / "projects/-srv-app" / f"{ONE}.jsonl")
-    monkeypatch.chdir(tmp_path / "projects/-srv-app")
-    inside = file_at(Path(f"{ONE}.jsonl"))
-    assert isinstance(inside, LogFile)
-    assert inside._replace(path=inside.path.absolute()) == whole
+def test_the_walk_stops_at_the_depth_limit_and_says_so(tmp_path: Path) -> None:
+    plant(tmp_path, "1/2/3/deep.jsonl")
+    folders = dict(walk(tmp_path, max_depth=2))
+    assert list(folders) == [tmp_path, tmp_path / "1", tmp_path / "1/2"]
+    assert folders[tmp_path / "1/2"].skipped == [Skipped(tmp_path / "1/2/3", "more than 2 folders deep")]
 
 
-@pytest.mark.parametrize(
-    "name", ["projects/notes/log.jsonl", "projects/notes/deep/log.jsonl", "projects/x.jsonl"]
-)
-def test_a_folder_called_projects_does_not_make_every_file_in_it_one_of_claude_code(
-    tmp_path: Path, name: str
-) -> None:
-    plant(tmp_path, name)
-    found = file_at(tmp_path / name)
-    assert isinstance(found, LogFile)
-    assert (found.agent, found.kind.value, found.root) == (None, "transcript", (tmp_path / name).parent)
+def test_a_log_file_carries_what_the_disk_says(tmp_path: Path) -> None:
+    plant(tmp_path, "a.jsonl", content=b"12345")
+    path = tmp_path / "a.jsonl"
+    status = path.stat()
+    file = log_file(path, status, kind=FileKind.TRANSCRIPT, agent="codex", root=tmp_path, session="s")
+    assert file == LogFile(
+        agent="codex",
+        kind=FileKind.TRANSCRIPT,
+        path=path,
+        root=tmp_path,
+        session="s",
+        size=5,
+        mtime_ns=status.st_mtime_ns,
+        device=status.st_dev,
+        inode=status.st_ino,
+        ctime_ns=status.st_ctime_ns,
+    )
 
 
-@pytest.mark.parametrize(
-    ("part", "agents"),
-    [("projects", ["claude"]), ("sessions", ["claude", "codex"]), ("archived_sessions", ["codex"])],
-)
-def test_a_folder_of_a_home_named_by_itself_is_that_part_of_the_home(
-    tmp_path: Path, part: str, agents: list[Agent]
-) -> None:
-    plant(tmp_path, *HOME_OF_BOTH)
-    assert roots_at(tmp_path / part) == [Root(tmp_path, agent, part) for agent in agents]
-    of_home = [file for file in find_at(tmp_path) if isinstance(file, LogFile)]
-    assert list(find_at(tmp_path / part)) == [
-        file for file in of_home if file.path.is_relative_to(tmp_path / part)
+def test_only_a_regular_file_has_a_stat_anything_else_has_a_reason(tmp_path: Path) -> None:
+    plant(tmp_path, "log")
+    (tmp_path / "link").symlink_to("log")
+    os.mkfifo(tmp_path / "pipe")
+    paths = [tmp_path / name for name in ("log", "link", "pipe", "gone", "", "\0")]
+    assert [stat_regular(path) for path in paths] == [
+        os.lstat(tmp_path / "log"),
+        Skipped(paths[1], "symbolic link"),
+        Skipped(paths[2], "FIFO"),
+        Skipped(paths[3], "does not exist"),
+        Skipped(paths[4], "directory"),
+        Skipped(paths[5], "no file can have this name"),
     ]
 
 
-def test_a_folder_that_is_only_called_like_a_part_of_a_home_is_a_plain_one(tmp_path: Path) -> None:
-    plant(tmp_path, "projects/notes/log.jsonl", "sessions/morning/log.jsonl")
-    for name in ("projects", "sessions"):
-        assert roots_at(tmp_path / name) == [Root(tmp_path / name, None)]
+file_names = st.binary(min_size=1, max_size=40).filter(
+    lambda name: b"/" not in name and b"\0" not in name and name not in (b".", b"..")
+)
 
 
-def test_a_root_may_be_a_single_file(tmp_path: Path) -> None:
-    plant(tmp_path, "a.jsonl", "b.jsonl")
-    assert list(find(tmp_path / "a.jsonl")) == [file_at(tmp_path / "a.jsonl")]
+@settings(max_examples=50, deadline=None)
+@given(names=st.sets(file_names, max_size=8))
+def test_any_name_the_disk_can_hold_comes_back(names: set[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            (Path(folder) / os.fsdecode(name)).write_bytes(b"x")
+        listing = list_folder(Path(folder))
+        expected = sorted(map(os.fsdecode, names))
+        assert (listing, list(listing.files)) == (Listing(files=stats(Path(folder), *expected)), expected)

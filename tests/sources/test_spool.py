@@ -12,17 +12,19 @@ import zstandard
 from tests.spool_lines import spool, spool_line, told
 from tracklog.sources.lines import Line
 from tracklog.sources.spool import (
+    LinePosition,
     SpoolTail,
-    Spot,
+    compress,
     files_in,
     is_still,
     lines_at,
     lines_in,
     lines_met,
+    old_files,
+    rotate,
     sessions_said,
     spots_in,
 )
-from tracklog.sources.spool_rotation import compress, old_files, rotate
 
 NOW = datetime(2026, 11, 16, 10, 15, tzinfo=UTC)
 ROTATED = "hooks-20261116T101500Z-1.jsonl"
@@ -63,7 +65,11 @@ def test_where_a_session_is_named_is_found_in_the_bytes(tmp_path: Path) -> None:
     notice = spool_line({"thread-id": "s3"})
     path = tmp_path / "hooks.jsonl"
     path.write_bytes(a + b + notice)
-    spots = [Spot(1, 0, len(a) - 1), Spot(2, len(a), len(b) - 1), Spot(3, len(a + b), len(notice) - 1)]
+    spots = [
+        LinePosition(1, 0, len(a) - 1),
+        LinePosition(2, len(a), len(b) - 1),
+        LinePosition(3, len(a + b), len(notice) - 1),
+    ]
     assert spots_in(path) == {"s1": spots[:2], "s2": spots[1:2], "s3": spots[2:]}
     wanted = [
         Line(spot.number, spot.offset, spot.length, raw[:-1])

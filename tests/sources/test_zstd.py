@@ -7,7 +7,7 @@ import tempfile
 import pytest
 import zstandard
 
-from tracklog.sources.zstd import Damaged, decompressed_blocks
+from tracklog.sources.zstd import DamagedStream, decompressed_blocks
 
 BLOCK = 1 << 17
 TEXT = b"".join(
@@ -27,7 +27,7 @@ def decompressed(stored: bytes) -> tuple[bytes, str | None]:
             for block in decompressed_blocks(stream):
                 assert 0 < len(block) <= BLOCK
                 good.write(block)
-        except Damaged as damage:
+        except DamagedStream as damage:
             return good.getvalue(), str(damage)
     return good.getvalue(), None
 

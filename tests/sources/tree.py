@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tracklog.sources.found import LogFile, Skipped
+from tracklog.sources.log_file import LogFile, Skipped
 
 ONE = "11111111-aaaa-4aaa-8aaa-111111111111"
 TWO = "22222222-bbbb-4bbb-8bbb-222222222222"

@@ -6,12 +6,11 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from tracklog.home import Home
 from tracklog.store.database import writing
-from tracklog.store.home import Home
-from tracklog.store.keys import call_key
 from tracklog.store.public_views import make_views
-from tracklog.store.texts import put_texts, worded
-from tracklog.store.values import Text
+from tracklog.store.text import call_key, put_texts, worded
+from tracklog.store.values import SearchableText
 
 ONE = "0a000000-0000-4000-8000-000000000001"
 TWO = "0a000000-0000-7000-8000-000000000002"
@@ -134,8 +133,8 @@ def _put_parts(db: sqlite3.Connection) -> None:
         put(db, "call_rows", session_row=row, n=0, **_call("toolu_1", file=1, verdict="error"))
     put(db, "call_rows", session_row=2, n=0, **_call("call_1", file=2, verdict="ok"))
     texts = [
-        Text(1, 0, 0, 1, None, None, None, "hi"),
-        Text(3, 120, 0, 4, AT_MS, "Bash", "toolu_1", "ls --frobnicate"),
+        SearchableText(1, 0, 0, 1, None, None, None, "hi"),
+        SearchableText(3, 120, 0, 4, AT_MS, "Bash", "toolu_1", "ls --frobnicate"),
     ]
     put_texts(db, [(1, worded(text)) for text in texts])
 

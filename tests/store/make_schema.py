@@ -16,7 +16,7 @@ from pathlib import Path
 import zstandard
 
 from tests.store.made_index import made_index
-from tracklog.store.migrating import NEWEST
+from tracklog.store.migrate import NEWEST
 
 DATA = Path(__file__).parent / "data"
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from tracklog.home import Home
 from tracklog.store import catalogue
 from tracklog.store.database import writing
-from tracklog.store.home import Home
-from tracklog.store.stamps import folders_of, stamps
+from tracklog.store.file_stamps import folders_of, stamps
 from tracklog.store.values import FileRead, KnownFile
 
 ODD = os.fsdecode(b"/home/dev/\xff/log.jsonl")

@@ -10,20 +10,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tracklog.home import Busy, Home
 from tracklog.store import database as store
 from tracklog.store.database import (
-    Damaged,
+    DamagedIndex,
     StoreError,
     opened,
+    put_setting,
     reading,
     removed_at_last,
     set_aside,
+    setting,
     swap,
     writing,
 )
-from tracklog.store.home import Busy, Home
-from tracklog.store.settings import put_setting, setting
-from tracklog.store.soundness import is_sound
+from tracklog.store.integrity import is_sound
 
 
 @pytest.fixture
@@ -108,9 +109,9 @@ def test_a_writer_that_ends_while_another_reads_leaves_a_sound_index(
 @pytest.mark.parametrize("data", [b"no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
 def test_what_is_no_database_is_damaged(home: Home, data: bytes) -> None:
     home.index.write_bytes(data)
-    with pytest.raises(Damaged, match="damaged"), writing(home):
+    with pytest.raises(DamagedIndex, match="damaged"), writing(home):
         pass
-    with pytest.raises(Damaged, match="damaged"), reading(home):
+    with pytest.raises(DamagedIndex, match="damaged"), reading(home):
         pass
 
 
@@ -176,14 +177,14 @@ def test_what_fails_on_a_value_that_nobody_wrote_fails_because_of_damage(
     with closing(sqlite3.connect(home.index)) as db, db:
         db.execute("insert into frames values ('many', 1, 1, 1)")
     with (
-        pytest.raises(Damaged, match=r"holds a value that was never written there.*tracklog rebuild"),
+        pytest.raises(DamagedIndex, match=r"holds a value that was never written there.*tracklog rebuild"),
         reading(home),
     ):
         raise error
 
 
 def test_what_can_no_longer_be_unpacked_is_damage(home: Home) -> None:
-    with pytest.raises(Damaged, match="never written"), reading(home):
+    with pytest.raises(DamagedIndex, match="never written"), reading(home):
         msgspec.msgpack.decode(b"\xc1")
 
 

@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 
-from tracklog.store.asking import lay_out
+from tests.store.made_index import AT, CLAUDE_LOG, CLAUDE_ROOT, CODEX_LOG, ONE, TWO, made_index
+from tracklog.home import Home
+from tracklog.sql.ask import lay_out
+from tracklog.sql.schema_doc import page
 from tracklog.store.database import Database, reading, writing
-from tracklog.store.home import Home
-from tracklog.store.public_views import VIEWS, View, drop_views, make_views
-from tracklog.store.schema_doc import page
+from tracklog.store.public_views import VIEWS, PublicView, drop_views, make_views
 from tracklog.store.scope import scope_of
-
-from .made_index import AT, CLAUDE_LOG, CLAUDE_ROOT, CODEX_LOG, ONE, TWO, made_index
 
 PROJECT = Path(__file__).parents[2]
 BY_NAME = {view.name: view for view in VIEWS}
@@ -41,24 +40,24 @@ def rows(db: sqlite3.Connection, question: str) -> list[tuple[Any, ...]]:
 
 def test_the_page_on_the_schema_is_fresh() -> None:
     page_there = (PROJECT / "docs" / "schema.md").read_text("utf-8")
-    assert page_there == page(), "run: python -m tracklog.store.schema_doc > docs/schema.md"
+    assert page_there == page(), "run: python -m tracklog.sql.schema_doc > docs/schema.md"
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
-def test_a_view_has_just_the_columns_that_are_documented(view: View, index: Database) -> None:
+def test_a_view_has_just_the_columns_that_are_documented(view: PublicView, index: Database) -> None:
     described = index.db.execute(f"select * from {view.name}").description
     assert [column[0] for column in described] == [column.name for column in view.columns]
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
-def test_every_view_and_column_says_what_it_is_in_one_sentence(view: View) -> None:
+def test_every_view_and_column_says_what_it_is_in_one_sentence(view: PublicView) -> None:
     sentences = {"": view.what, **{column.name: column.what for column in view.columns}}
     assert {name: what for name, what in sentences.items() if not what.endswith(".") or "|" in what} == {}
     assert len(sentences) == len(view.columns) + 1
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
-def test_values_have_the_types_that_are_documented(view: View, index: Database) -> None:
+def test_values_have_the_types_that_are_documented(view: PublicView, index: Database) -> None:
     types = {"text": {"text", "null"}, "integer": {"integer", "null"}, "real": {"real", "null"}}
     for column in view.columns:
         found = {kind for (kind,) in rows(index.db, f'select typeof("{column.name}") from {view.name}')}
@@ -174,7 +173,7 @@ def test_a_connection_has_the_views_of_today_even_if_the_index_has_not(tmp_path:
 
 def test_the_page_can_be_made_by_its_command() -> None:
     made = subprocess.run(
-        [sys.executable, "-m", "tracklog.store.schema_doc"],
+        [sys.executable, "-m", "tracklog.sql.schema_doc"],
         env={"PATH": os.defpath, "PYTHONPATH": str(PROJECT / "src")},
         capture_output=True,
         check=True,

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tracklog.home import Home
 from tracklog.store.database import writing
-from tracklog.store.home import Home
-from tracklog.store.keys import call_key
-from tracklog.store.texts import EPOCH_S, SLOT_BITS, drop_texts, put_texts, worded
-from tracklog.store.values import Text, WordedText
+from tracklog.store.text import EPOCH_S, SLOT_BITS, call_key, drop_texts, put_texts, worded
+from tracklog.store.values import SearchableText, WordedText
 
 AT_MS = 1_772_385_882_123
 SECOND = AT_MS // 1000 - EPOCH_S
@@ -24,7 +23,7 @@ def db(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def text(words: str, *, at_ms: int | None = AT_MS, line: int = 1, n: int = 0) -> WordedText:
-    return worded(Text(line, line * 100, n, 1, at_ms, None, None, words))
+    return worded(SearchableText(line, line * 100, n, 1, at_ms, None, None, words))
 
 
 def ids(db: sqlite3.Connection, match: str = "words") -> list[int]:
@@ -36,7 +35,7 @@ def rows(db: sqlite3.Connection) -> list[tuple[int, int]]:
 
 
 def test_a_text_is_put_down_with_where_it_stands(db: sqlite3.Connection) -> None:
-    put_texts(db, [(7, worded(Text(3, 250, 1, 4, AT_MS, "Bash", "call_1", "ls -la")))])
+    put_texts(db, [(7, worded(SearchableText(3, 250, 1, 4, AT_MS, "Bash", "call_1", "ls -la")))])
     assert db.execute(
         "select t.*, names.name from text_rows t join names on names.id = t.name"
     ).fetchall() == [(SECOND << SLOT_BITS, 7, 3, 250, 1, 4, AT_MS, 1, call_key("call_1"), "Bash")]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracklog.store.words import CJK, MOST_PARTS, camel_parts, parts_of
+from tracklog.store.text import CJK, MOST_PARTS, camel_parts, parts_of
 
 
 @pytest.mark.parametrize(

@@ -5,20 +5,27 @@ Rules of this room
   2. An event is one line, written at once and whole. A line that a killed writer left torn is ended, and passed over.
   3. The journal is bounded: the oldest file goes when a new one is begun. Who comes too late is told which numbers are gone.
   4. Everything here may hold what a log holds: folders are 0700, files 0600.
+
+How far an earlier watch came: where the next one goes on, so that nothing is lost and nothing told twice.
+
+Rules of this room
+  1. It is written down when a watch ends, and every now and then. What a killed one had told since stands in its journal.
+  2. What cannot be read is as if nobody had watched before.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from tracklog.store.home import held_lock_at, make_private_folder, open_private
+from tracklog.home import held_lock_at, make_private_folder, open_private, write_private
+from tracklog.model.states import LiveState
 
 FILE_BYTES = 8 << 20
 MOST_FILES = 4
@@ -185,3 +192,79 @@ def last_number(folder: Path) -> int:
         numbers = [event.n for line in path.read_bytes().split(b"\n") if (event := _event_in(line))]
         return max(numbers, default=first - 1)
     return 0
+
+
+_SNAPSHOT_NAME = "before.json"
+
+
+class ToldState(msgspec.Struct, frozen=True, array_like=True):
+    """A state, as far as it is told apart from others."""
+
+    state: str
+    waiting_for: str | None = None
+    call: str | None = None
+    doing: str | None = None  # where no call says it
+
+
+class WatchSnapshot(msgspec.Struct):
+    """What was told so far."""
+
+    n: int = 0  # the last event
+    sizes: dict[str, int] = {}  # of each log, by path: how far it was told
+    spool: str = ""  # how far the spool was told, in its own words
+    states: dict[str, ToldState] = {}  # of each session, by `agent:id`
+    lines: set[tuple[str, int, str]] = set()  # lines that were told behind that: path, number and time
+
+
+_decode_snapshot = msgspec.json.Decoder(WatchSnapshot).decode
+
+
+def told_state(state: LiveState) -> ToldState:
+    """A call is the same in whatever words: what Codex calls `exec_command` in its log is `Bash` for its hooks."""
+    return ToldState(state.state, state.waiting_for, state.call, None if state.call else state.doing)
+
+
+def key_of(agent: str | None, session: str | None) -> str:
+    """How a session is called here."""
+    return f"{agent}:{session}"
+
+
+def read_before(folder: Path, behind: Iterable[LiveEvent]) -> WatchSnapshot | None:
+    """What an earlier watch wrote down, and what its journal has behind that; None if nobody watched before."""
+    try:
+        before = _decode_snapshot((folder / _SNAPSHOT_NAME).read_bytes())
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    for event in behind:
+        if event.n <= before.n:
+            continue
+        if event.path is not None and event.line is not None:
+            before.lines.add((event.path, event.line, event.at))
+        if event.event == "state_changed":
+            facts = event.data
+            call = facts.get("call")
+            before.states[key_of(event.agent, event.session)] = ToldState(
+                str(facts.get("state")), facts.get("waiting_for"), call, None if call else facts.get("doing")
+            )
+    return before
+
+
+def write_before(folder: Path, before: WatchSnapshot) -> None:
+    """Writes it down. Of a path that is no text it is not remembered how far it was told."""
+    sizes = {path: size for path, size in before.sizes.items() if _is_text(path)}
+    states = {key: state for key, state in before.states.items() if _is_text(repr(state) + key)}
+    kept = WatchSnapshot(before.n, sizes, before.spool, states)
+    try:
+        write_private(folder / _SNAPSHOT_NAME, msgspec.json.encode(kept))
+    except UnicodeEncodeError:
+        write_private(
+            folder / _SNAPSHOT_NAME, msgspec.json.encode(WatchSnapshot(before.n, sizes, before.spool))
+        )
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

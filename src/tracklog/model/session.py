@@ -13,11 +13,11 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw, field
 
+from tracklog.clock import NO_TIME, moment_ms
 from tracklog.model.events import GroupedBy, Origin, Place, TextSource
 from tracklog.model.ids import CallId, NodeId, RequestId, SessionId, TaskId, ThreadId
-from tracklog.model.life import NOT_LOOKED, Life
-from tracklog.model.moments import NO_TIME, moment_ms
-from tracklog.records.base import opened
+from tracklog.model.records import opened
+from tracklog.model.states import NOT_LOOKED, Life
 
 Verdict = Literal[
     "ok",

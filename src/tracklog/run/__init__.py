@@ -20,26 +20,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tracklog.model.run_request import Limits, Wish
     from tracklog.run.child import Child
-    from tracklog.run.recovering import recover
-    from tracklog.run.results import EndedBy, Result
-    from tracklog.run.starting import start
-    from tracklog.run.streams import Heard
+    from tracklog.run.launch import start
+    from tracklog.run.recovery import recover
+    from tracklog.run.result import EndedBy, Result
+    from tracklog.run.stream import Heard
     from tracklog.run.trust import Untrusted
-    from tracklog.run.wishes import Limits, Wish
 
 __all__ = ["Child", "EndedBy", "Heard", "Limits", "Result", "Untrusted", "Wish", "recover", "start"]
 
 _HOME_OF = {
-    "Child": "child",
-    "EndedBy": "results",
-    "Heard": "streams",
-    "Limits": "wishes",
-    "Result": "results",
-    "Untrusted": "trust",
-    "Wish": "wishes",
-    "recover": "recovering",
-    "start": "starting",
+    "Child": "tracklog.run.child",
+    "EndedBy": "tracklog.run.result",
+    "Heard": "tracklog.run.stream",
+    "Limits": "tracklog.model.run_request",
+    "Result": "tracklog.run.result",
+    "Untrusted": "tracklog.run.trust",
+    "Wish": "tracklog.model.run_request",
+    "recover": "tracklog.run.recovery",
+    "start": "tracklog.run.launch",
 }
 
 
@@ -48,5 +48,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
     return value

@@ -20,21 +20,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from tracklog.run.claude_code import ASKS, ClaudeSense
-from tracklog.run.codex import CodexSense
-from tracklog.run.events import Events
-from tracklog.run.keeping import Kept
-from tracklog.run.limits import LINGER_S, GentleEnd, LimitWatch
-from tracklog.run.preparing import Prepared, put_away
-from tracklog.run.stops import Stop
-from tracklog.run.streams import Heard, LastWords, Lines, decoded
+from tracklog.agents.claude_code.client import ASKS, ClaudeSense
+from tracklog.agents.codex.client import CodexSense
+from tracklog.run.limits import LINGER_S, GentleEnd, LimitWatch, StopReason
+from tracklog.run.prepare import Prepared, put_away
+from tracklog.run.process.supervise import Kept
+from tracklog.run.stream import DocumentSplitter, Events, Heard, LastWords, decoded
 
 if TYPE_CHECKING:  # heavy: loaded while the client gets up
-    from tracklog.model.prices import Prices
-    from tracklog.run.concluding import Concluding, HeardOut
-    from tracklog.run.recording import Recording
-    from tracklog.run.results import Result
-    from tracklog.run.spent import Spent
+    from tracklog.ledger.prices.rates import Prices
+    from tracklog.run.log_facts import RunUsage
+    from tracklog.run.registration import RunRegistration
+    from tracklog.run.result import Concluding, HeardOut, Result
 
 _TICK_S = 0.25
 _CHUNK = 1 << 18
@@ -47,7 +44,7 @@ class Child:
     """A session that we started. Leaving it as a context cancels it."""
 
     def __init__(
-        self, prepared: Prepared, kept: Kept, *, prices: Callable[[], Prices], recording: Recording
+        self, prepared: Prepared, kept: Kept, *, prices: Callable[[], Prices], recording: RunRegistration
     ) -> None:
         self.run = prepared.run
         self.agent = prepared.wish.agent
@@ -56,8 +53,8 @@ class Child:
         self._prices = prices
         self._recording = recording
         self._sense: ClaudeSense | CodexSense = ClaudeSense() if self.agent == "claude" else CodexSense()
-        self._lines, self._last_words = Lines(), LastWords()
-        self._stop: Stop | None = None
+        self._lines, self._last_words = DocumentSplitter(), LastWords()
+        self._stop: StopReason | None = None
         self._end = GentleEnd(kept, prepared.wish.limits.grace_s)
         self._limits = LimitWatch(prepared.wish.limits, spent=self._spent, grown_ms=self._grown_ms)
         self._exit_code: int | None = None
@@ -187,7 +184,7 @@ class Child:
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _BEHIND_THE_CLIENT)
         try:
-            from tracklog.run.concluding import Concluding
+            from tracklog.run.result import Concluding
 
             self._recording.started()
             self._concluding = Concluding(self._prepared, self._prices)
@@ -200,7 +197,7 @@ class Child:
             self._ready().rehearse(self._sense)
 
     def _heard_out(self) -> HeardOut:
-        from tracklog.run.concluding import HeardOut
+        from tracklog.run.result import HeardOut
 
         return HeardOut(
             sense=self._sense,
@@ -304,7 +301,7 @@ class Child:
             return
         if self._cancels:
             self._cancels -= 1
-            self._stop_for(Stop("cancelled", "interrupted"))
+            self._stop_for(StopReason("cancelled", "interrupted"))
             (self._end.hurry if self._end.has_begun else self._end.begin)()
         elif not self._end.has_begun and (stop := self._limits.passed()) is not None:
             self._stop_for(stop)
@@ -316,7 +313,7 @@ class Child:
         """Whether it has said its result long ago, and does not end."""
         return self._finished_at is not None and time.monotonic() - self._finished_at > LINGER_S
 
-    def _stop_for(self, stop: Stop) -> None:
+    def _stop_for(self, stop: StopReason) -> None:
         """What was finished before is finished: a limit that strikes afterwards only ends the process."""
         if self._stop is None and not self._sense.is_finished:
             self._stop = stop
@@ -330,14 +327,14 @@ class Child:
             return _KEEPER_LOST
         return self._last_words.text or "\n".join(self._lines.noise)
 
-    def _spent(self) -> Spent | None:
+    def _spent(self) -> RunUsage | None:
         return self._ready().spent(self._sense)
 
     def _grown_ms(self) -> int:
         """When a log last grew; while a person is asked something, that is now."""
         session, folder = self.session, self._prepared.folder
         if self._prepared.wish.ask_here_s is not None and folder is not None:
-            from tracklog.live.asks import asks_of
+            from tracklog.liveness.permission_requests import asks_of
 
             if asks_of(folder.path):
                 return time.time_ns() // 1_000_000

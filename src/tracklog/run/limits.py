@@ -4,19 +4,31 @@ Rules of this room
   1. A limit is looked at between two lines of the client, at least every quarter of a second.
   2. Money is what the log tells, subagents included. A model without a price cannot be kept under a limit.
   3. First the client is interrupted, so that it writes down what it has; then it is told to end; then all of it is killed.
+
+That we ended a run, and why.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from tracklog.run.stops import Stop
-from tracklog.run.wishes import Limits
+from tracklog.model.run_request import Limits
 
 if TYPE_CHECKING:
-    from tracklog.run.spent import Spent
+    from tracklog.run.log_facts import RunUsage
+
+
+Stopped = Literal["timeout", "budget", "cancelled"]
+
+
+class StopReason(NamedTuple):
+    """That we ended a run, and why."""
+
+    by: Stopped
+    words: str
+
 
 _COUNT_S = 0.5  # between two looks at the ledger, at least
 _SHARE = 10  # and so many times as long as the last one took
@@ -29,7 +41,7 @@ class LimitWatch:
     """Says when a limit is passed."""
 
     def __init__(
-        self, limits: Limits, *, spent: Callable[[], Spent | None], grown_ms: Callable[[], int]
+        self, limits: Limits, *, spent: Callable[[], RunUsage | None], grown_ms: Callable[[], int]
     ) -> None:
         self._limits = limits
         self._spent = spent
@@ -43,13 +55,13 @@ class LimitWatch:
         self._last_sign = time.monotonic()
         self._has_news = True
 
-    def passed(self) -> Stop | None:
+    def passed(self) -> StopReason | None:
         """The limit that is passed, if any."""
         now, limits = time.monotonic(), self._limits
         if limits.timeout_s is not None and now - self._began >= limits.timeout_s:
-            return Stop("timeout", f"not done after {limits.timeout_s:g} s")
+            return StopReason("timeout", f"not done after {limits.timeout_s:g} s")
         if limits.idle_s is not None and self._silent_s(now) >= limits.idle_s:
-            return Stop("timeout", f"no sign of life for {limits.idle_s:g} s")
+            return StopReason("timeout", f"no sign of life for {limits.idle_s:g} s")
         return self._too_dear(now)
 
     def _silent_s(self, now: float) -> float:
@@ -62,7 +74,7 @@ class LimitWatch:
                 return grown_s
         return silent_s
 
-    def _too_dear(self, now: float) -> Stop | None:
+    def _too_dear(self, now: float) -> StopReason | None:
         most = self._limits.max_cost_micro_usd
         if most is None or not self._has_news or now < self._count_at:
             return None
@@ -74,11 +86,13 @@ class LimitWatch:
             return None
         if spent.total.unpriced_requests:
             models = ", ".join(model for model, row in spent.by_model.items() if row.unpriced_requests)
-            return Stop(
+            return StopReason(
                 "budget", f"{models or 'its model'} has no price, so that no limit of cost can be kept"
             )
         if spent.cost_micro_usd > most:
-            return Stop("budget", f"it has cost ${spent.cost_micro_usd / 1e6:.4f}, more than ${most / 1e6:g}")
+            return StopReason(
+                "budget", f"it has cost ${spent.cost_micro_usd / 1e6:.4f}, more than ${most / 1e6:g}"
+            )
         return None
 
 

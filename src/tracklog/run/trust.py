@@ -18,11 +18,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from tracklog.agents.hooks.places import Machine
+from tracklog.agents.risks import Danger
 from tracklog.errors import UserError
-from tracklog.live.hook_files import read_whole
-from tracklog.live.hook_places import Machine
-from tracklog.run.dangers import Danger
-from tracklog.store.home import Busy, Home, held_lock_at, make_private_folder, write_private
+from tracklog.home import Busy, Home, held_lock_at, make_private_folder, write_private
+from tracklog.sources.settings_files import read_whole
 
 __all__ = ["Danger", "Untrusted", "dangers_in", "is_trusted", "trust"]
 
@@ -53,9 +53,9 @@ def dangers_in(cwd: Path, agent: str, env: Mapping[str, str]) -> list[Danger]:
     real = Path(os.path.realpath(cwd))
     machine = Machine(env, real)
     if agent == "claude":
-        from tracklog.run.dangers_claude import claude_dangers as dangers
+        from tracklog.agents.claude_code.risks import claude_dangers as dangers
     else:
-        from tracklog.run.dangers_codex import codex_dangers as dangers
+        from tracklog.agents.codex.risks import codex_dangers as dangers
     return list(dict.fromkeys(dangers(real, machine)))
 
 

@@ -21,8 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from tracklog.sources.found import LogFile
-from tracklog.sources.reasons import IMPOSSIBLE_NAME, why_failed, why_not_regular
+from tracklog.errors import IMPOSSIBLE_NAME, why_failed, why_not_regular
+from tracklog.sources.log_file import LogFile
 
 CHUNK = 1 << 20
 Chunk = TypeVar("Chunk", bytes, bytes | memoryview)
@@ -134,7 +134,7 @@ def stored_chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) ->
 
 def _decompressed_chunks(file: LogFile | Path, start: int, *, size: int) -> Iterator[bytes]:
     # imported here because most homes hold no compressed log, and the decoder is slow to load
-    from tracklog.sources.zstd import Damaged, decompressed_blocks, decompressed_frames
+    from tracklog.sources.zstd import DamagedStream, decompressed_blocks, decompressed_frames
 
     is_ours = isinstance(file, LogFile) and file.stored is not None  # frames of the archive are small
     decompressed = decompressed_frames if is_ours else decompressed_blocks
@@ -148,7 +148,7 @@ def _decompressed_chunks(file: LogFile | Path, start: int, *, size: int) -> Iter
                 position += len(block)
                 for at in range(0, len(wanted), size):
                     yield wanted[at : at + size]
-    except Damaged as damage:
+    except DamagedStream as damage:
         raise NotReadable(path, f"{damage} after {position} good bytes", is_transient=is_ours) from damage
     if is_ours and isinstance(file, LogFile) and position < (file.copy_bytes or 0):
         raise NotReadable(path, f"the copy in the archive ends after {position} bytes")

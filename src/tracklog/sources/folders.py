@@ -1,125 +1,194 @@
-"""Folders that a person points at: an agent's home, or any folder of logs.
+"""Lists folders without ever leaving them.
 
 Rules of this room
-  1. A folder that holds `projects/`, `sessions/` or `archived_sessions/` as an agent lays them out is that agent's
-     home; it can be the home of both. One of these folders, named by itself, is that part of the home.
-  2. Any other folder is searched to the bottom for .jsonl, .jsonl.zst and .json. Whose they are, only their records
-     can tell: the agent is None, and homes further down are folders like any other.
-  3. A file named by itself is what its home says of it; without one it is told by its name and its records.
-  4. The path a person gives may be a link. What lies below is not followed.
+  1. A symbolic link is named, never followed; only a caller that says `may_be_link` (for a root, or one of the
+     well-known folders directly in it) gets its target listed.
+  2. Whatever cannot be listed becomes a Skipped with its reason; the rest is still found.
+  3. The order is that of the names, so two runs over the same tree give the same answer.
+  4. One stat per file, taken while its folder is open: the path is not walked a second time.
+  5. Who wants to know later whether a listing still holds notes the folders and their times (`noted_folders`).
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tracklog.sources import claude_code, codex
-from tracklog.sources.found import LINE_SUFFIXES, Agent, FileKind, LogFile, Root, Skipped
-from tracklog.sources.listing import Listing, list_folder, log_file, stat_regular, walk
+from tracklog.errors import IMPOSSIBLE_NAME, SYMBOLIC_LINK, why_failed, why_not_regular
+from tracklog.sources.log_file import Agent, FileKind, LogFile, Skipped
 
-MAX_DEPTH = 64
-_TOPS_OF_HOMES = ("projects", "sessions", "archived_sessions", "history.jsonl", "session_index.jsonl")
-_YEAR = re.compile(r"[0-9]{4}")
-_LOG_SUFFIXES = (*LINE_SUFFIXES, ".json")
+if TYPE_CHECKING:
+    pass
 
 
-def roots_at(path: Path) -> list[Root]:
-    """The folder as the home of whichever agents it is, or a part of one, else as a plain folder of logs, or a file."""
-    homes = [Root(path, agent) for agent in _agents_at_home_in(path)]
-    return homes or _part_of_home(Path(os.path.abspath(path))) or [Root(path, None)]
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NOT_THERE = -1
+_noted: ContextVar[dict[str, int] | None] = ContextVar("noted", default=None)
 
 
-def find(root: Path) -> Iterator[LogFile | Skipped]:
-    """Every log in a plain folder and below, or the one file that a person named."""
-    if not os.path.isdir(root):
-        yield file_at(root)
-        return
-    for folder, listing in walk(root, max_depth=MAX_DEPTH, may_be_link=True):
-        yield from listing.skipped
-        for name, status in listing.files.items():
-            if name.endswith(_LOG_SUFFIXES):
-                yield _found(folder / name, status, root=root, inside=listing.inside)
+@contextmanager
+def noted_folders() -> Iterator[dict[str, int]]:
+    """Notes the time of the last change of each folder that is listed meanwhile; -1 for one that is not there."""
+    folders: dict[str, int] = {}
+    token = _noted.set(folders)
+    try:
+        yield folders
+    finally:
+        _noted.reset(token)
 
 
-def file_at(path: Path) -> LogFile | Skipped:
-    """The one file a person named, whatever it is called; a link is read where it points."""
-    target = Path(os.path.realpath(path)) if os.path.islink(path) else path
-    status = stat_regular(target)
-    if isinstance(status, Skipped):
-        return status
-    return _found_in_home(target, status) or _found(
-        target, status, root=target.parent, inside=target.parts[:-1]
+@dataclass(slots=True)
+class Listing:
+    """The names in one folder, by what they are; links and other oddities stand in `skipped` too."""
+
+    files: dict[str, os.stat_result] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    inside: tuple[str, ...] = ()  # the folders from the top of the walk down to this one
+
+
+def list_folder(folder: Path, *, may_be_link: bool = False) -> Listing:
+    """The folder's contents, sorted; a folder that cannot be listed is itself the skipped one."""
+    listing = Listing()
+    noted = _noted.get()
+    try:
+        if noted is not None:
+            noted[str(folder)] = _NOT_THERE
+        _read_folder(folder, 0 if may_be_link else os.O_NOFOLLOW, listing)
+    except OSError as error:
+        listing.skipped.append(Skipped(folder, why_failed(error)))
+    except ValueError:  # a NUL in a name the user gave
+        listing.skipped.append(Skipped(folder, IMPOSSIBLE_NAME))
+    listing.files = dict(sorted(listing.files.items()))
+    for names in (listing.folders, listing.links):
+        names.sort()
+    listing.skipped.sort()
+    return listing
+
+
+def walk(top: Path, *, max_depth: int, may_be_link: bool = False) -> Iterator[tuple[Path, Listing]]:
+    """Every folder from `top` down with its listing, parents first."""
+    pending: list[tuple[Path, tuple[str, ...]]] = [(top, ())]
+    while pending:
+        folder, inside = pending.pop()
+        listing = list_folder(folder, may_be_link=may_be_link and not inside)
+        listing.inside = inside
+        below = [(folder / name, (*inside, name)) for name in listing.folders]
+        if len(inside) < max_depth:
+            pending.extend(reversed(below))
+        else:
+            listing.skipped.extend(Skipped(path, f"more than {max_depth} folders deep") for path, _ in below)
+        yield folder, listing
+
+
+def log_file(
+    path: Path,
+    status: os.stat_result,
+    *,
+    kind: FileKind,
+    agent: Agent | None,
+    root: Path,
+    session: str | None,
+) -> LogFile:
+    """The file with what its listing said of it."""
+    return LogFile(
+        agent,
+        kind,
+        path,
+        root,
+        session,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_dev,
+        status.st_ino,
+        status.st_ctime_ns,
     )
 
 
-def _found_in_home(path: Path, status: os.stat_result) -> LogFile | None:
-    """The file as its agent's home would list it; the nearest home counts."""
-    whole = Path(os.path.abspath(path))
-    for n, home in enumerate(whole.parents[:MAX_DEPTH], start=1):
-        inside = whole.parts[-n:]
-        if inside[0] not in _TOPS_OF_HOMES:
-            continue
-        for agent in _agents_at_home_in(home):
-            standing = (claude_code if agent == "claude" else codex).standing_of(inside)
-            if standing:
-                return log_file(path, status, agent=agent, root=home, **standing._asdict())
-    return None
+def stat_regular(path: Path) -> os.stat_result | Skipped:
+    """What the disk says of a file that no listing gave us."""
+    try:
+        status = os.lstat(path)
+    except OSError as error:
+        return Skipped(path, why_failed(error))
+    except ValueError:
+        return Skipped(path, IMPOSSIBLE_NAME)
+    return status if stat.S_ISREG(status.st_mode) else Skipped(path, why_not_regular(status.st_mode))
 
 
-def _found(path: Path, status: os.stat_result, *, root: Path, inside: tuple[str, ...]) -> LogFile:
-    """`inside` are the folders whose names may state a session."""
-    kind = _kind_of(path)
-    session = codex.session_of(path.name) or claude_code.session_of(path.name, kind, folders=inside)
-    return log_file(path, status, kind=kind, agent=None, root=root, session=session)
+def _read_folder(folder: Path, extra_flags: int, listing: Listing) -> None:
+    descriptor = os.open(folder, _OPEN_FOLDER | extra_flags)
+    try:
+        noted = _noted.get()
+        if noted is not None:  # before its names are read: what comes meanwhile changes the time
+            noted[str(folder)] = os.fstat(descriptor).st_mtime_ns
+        with os.scandir(descriptor) as entries:
+            for entry in entries:
+                _note(entry, folder, listing)
+    finally:
+        os.close(descriptor)
 
 
-def _kind_of(path: Path) -> FileKind:
-    known = claude_code.kind_of(path.name, path.parent.name) or codex.kind_of(path.name)
-    if known is not None:
-        return known
-    return FileKind.DOCUMENT if path.name.endswith(".json") else FileKind.TRANSCRIPT
+def _note(entry: os.DirEntry[str], folder: Path, listing: Listing) -> None:
+    if entry.is_symlink():
+        listing.links.append(entry.name)
+        listing.skipped.append(Skipped(folder / entry.name, SYMBOLIC_LINK))
+    elif entry.is_dir(follow_symlinks=False):
+        listing.folders.append(entry.name)
+    else:
+        _note_file(entry, folder, listing)
 
 
-def _agents_at_home_in(path: Path) -> list[Agent]:
-    top = list_folder(path, may_be_link=True)
-    inside = top.folders + top.links
-    sessions = list_folder(path / "sessions", may_be_link=True) if "sessions" in inside else Listing()
-    agents: list[Agent] = []
-    if "projects" in inside or _has_registry(sessions):
-        agents.append("claude")
-    if "archived_sessions" in inside or _has_rollouts(sessions):
-        agents.append("codex")
-    return agents
+def _note_file(entry: os.DirEntry[str], folder: Path, listing: Listing) -> None:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError as error:  # it went away under our eyes
+        listing.skipped.append(Skipped(folder / entry.name, why_failed(error)))
+        return
+    if stat.S_ISREG(status.st_mode):
+        listing.files[entry.name] = status
+    else:
+        listing.skipped.append(Skipped(folder / entry.name, why_not_regular(status.st_mode)))
 
 
-def _part_of_home(path: Path) -> list[Root]:
-    """The home of which the folder is a part, once for each agent that writes there."""
-    home, name = path.parent, path.name
-    inside = list_folder(path, may_be_link=True)
-    roots: list[Root] = []
-    if (name == "projects" and any(map(claude_code.is_project_name, inside.folders))) or (
-        name == "sessions" and _has_registry(inside)
-    ):
-        roots.append(Root(home, "claude", name))
-    if name in ("sessions", "archived_sessions") and _has_rollouts(inside):
-        roots.append(Root(home, "codex", name))
-    return roots
+_TOO_FRESH_NS = 100_000_000  # within the same tick of the clock, a folder may change and keep its time
+_UNCERTAIN = -2
 
 
-def _has_registry(sessions: Listing) -> bool:
-    return any(map(_is_registry, sessions.files))
+def are_as_listed(folders: Mapping[str, int], files: Iterable[LogFile]) -> bool:
+    """Whether folders have the times that were noted, and files are those that were listed."""
+    return all(folder_time(path) == at for path, at in folders.items()) and all(map(_is_as_listed, files))
 
 
-def _has_rollouts(sessions: Listing) -> bool:
-    return any(map(_YEAR.fullmatch, sessions.folders)) or any(map(_is_rollout, sessions.files))
+def _is_as_listed(file: LogFile) -> bool:
+    try:
+        status = os.lstat(file.path)
+    except OSError:
+        return False
+    seen = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return seen == (file.size, file.mtime_ns, file.ctime_ns, file.inode)
 
 
-def _is_registry(name: str) -> bool:
-    return claude_code.kind_of(name, "sessions") is FileKind.REGISTRY
+def folder_time(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return _NOT_THERE
 
 
-def _is_rollout(name: str) -> bool:
-    return name.startswith("rollout-") and codex.kind_of(name) is not None
+def settled_times(folders: Mapping[str, int], began_ns: int) -> dict[str, int]:
+    """The times of folders as they can be relied upon: what changed just now is looked at again."""
+    return {path: at if at < began_ns - _TOO_FRESH_NS else _UNCERTAIN for path, at in folders.items()}
+
+
+def now_ns() -> int:
+    """The clock of the file system, as near as we know it."""
+    return time.time_ns()

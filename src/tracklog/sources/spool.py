@@ -1,7 +1,7 @@
 """The spool: the lines that `hook.py` wrote, in the order in which it wrote them.
 
     spool/hooks.jsonl                            hooks append here
-    spool/hooks-20261116T101500Z-1.jsonl         renamed when it had grown long (spool_rotation.py)
+    spool/hooks-20261116T101500Z-1.jsonl         renamed when it had grown long (sources/spool.py)
     spool/hooks-20261116T101500Z-1.jsonl.zst     a day later
 
 Rules of this room
@@ -9,6 +9,14 @@ Rules of this room
      long as a file is not compressed its end is looked at.
   2. Which session a line tells of is searched for in its bytes. A line that merely mentions a session is found, too:
      who reads it sees what it is.
+
+Keeps the spool from growing without end: what is long is renamed, what is old is compressed.
+
+Rules of this room
+  1. No line is lost: a rename takes nothing away from a hook that writes at this moment, and a file is compressed only
+     when nothing was written to it for a day.
+  2. A compressed file is written aside, read back and compared, then put in its place; then the other one goes.
+  3. Only for who holds the lock of the home.
 """
 
 from __future__ import annotations
@@ -16,10 +24,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from tracklog.sources.files import NotReadable, chunks, open_log
+from tracklog.sources.files import CHUNK, NotReadable, chunks, is_the_same, open_log
 from tracklog.sources.lines import Cutter, Line, cut
 
 NAME = "hooks.jsonl"
@@ -31,7 +40,7 @@ _SESSIONS = re.compile(rb'"(?:session_id|thread-id)"[ \t]*:[ \t]*"([^"\\]{1,200}
 _HEAD_BYTES = 4 << 20
 
 
-class Spot(NamedTuple):
+class LinePosition(NamedTuple):
     """A line of a file."""
 
     number: int
@@ -39,7 +48,7 @@ class Spot(NamedTuple):
     length: int
 
 
-Spots = dict[str, list[Spot]]  # by session
+Spots = dict[str, list[LinePosition]]  # by session
 
 
 class SpoolLine(NamedTuple):
@@ -91,7 +100,7 @@ def spots_in(path: Path) -> Spots:
     spots: Spots = {}
     for line in cut(chunks(path)):
         for session in sessions_in(line.raw):
-            spots.setdefault(session, []).append(Spot(line.number, line.offset, line.length))
+            spots.setdefault(session, []).append(LinePosition(line.number, line.offset, line.length))
     return spots
 
 
@@ -106,7 +115,7 @@ def sessions_said(path: Path) -> frozenset[str] | None:
     return frozenset(said.decode("utf-8", "replace").split("\n")) if len(said) == size else None
 
 
-def lines_at(path: Path, spots: Iterable[Spot]) -> Iterator[Line]:
+def lines_at(path: Path, spots: Iterable[LinePosition]) -> Iterator[Line]:
     """Some lines of a file that is not compressed; raises NotReadable."""
     with open_log(path) as stream:
         for spot in spots:
@@ -114,13 +123,13 @@ def lines_at(path: Path, spots: Iterable[Spot]) -> Iterator[Line]:
             yield Line(spot.number, spot.offset, spot.length, raw)
 
 
-def lines_in(contents: bytes, spots: Iterable[Spot]) -> Iterator[Line]:
+def lines_in(contents: bytes, spots: Iterable[LinePosition]) -> Iterator[Line]:
     """Some lines of contents that are in memory."""
     for spot in spots:
         yield Line(spot.number, spot.offset, spot.length, contents[spot.offset : spot.offset + spot.length])
 
 
-def lines_met(path: Path, spots: Iterable[Spot]) -> Iterator[Line]:
+def lines_met(path: Path, spots: Iterable[LinePosition]) -> Iterator[Line]:
     """Some lines of any file, met by reading all of it; raises NotReadable."""
     wanted = {spot.number for spot in spots}
     last = max(wanted, default=0)
@@ -131,7 +140,7 @@ def lines_met(path: Path, spots: Iterable[Spot]) -> Iterator[Line]:
             return
 
 
-class Seen(NamedTuple):
+class ReadPosition(NamedTuple):
     """How far a file was read."""
 
     offset: int  # of the first line that was not whole yet
@@ -151,7 +160,7 @@ class SpoolTail:
 
     def ask(self) -> Iterator[SpoolLine]:
         """The new lines, in the order of the files. Exhaust it before you ask again."""
-        still_there: dict[int, Seen] = {}
+        still_there: dict[int, ReadPosition] = {}
         for path in files_in(self.folder):
             try:
                 if not is_packed(path):
@@ -166,18 +175,18 @@ class SpoolTail:
             f"{inode}:{seen.offset}:{seen.n_lines}:{seen.size}" for inode, seen in self._seen.items()
         )
 
-    def _read(self, path: Path, still_there: dict[int, Seen]) -> Iterator[SpoolLine]:
+    def _read(self, path: Path, still_there: dict[int, ReadPosition]) -> Iterator[SpoolLine]:
         status = os.stat(path, follow_symlinks=False)
-        seen = self._seen.get(status.st_ino, Seen(0, 0, 0))
+        seen = self._seen.get(status.st_ino, ReadPosition(0, 0, 0))
         if status.st_size < seen.size:
-            seen = Seen(0, 0, 0)  # another file with the same number
+            seen = ReadPosition(0, 0, 0)  # another file with the same number
         if status.st_ino not in self._seen or status.st_size > seen.size:
             cutter = Cutter(offset=seen.offset, number=seen.n_lines + 1)
             size = seen.offset
             for chunk in chunks(path, seen.offset):
                 yield from (SpoolLine(path, line) for line in cutter.feed(chunk))
                 size += len(chunk)
-            seen = Seen(cutter.open_since, cutter.n_cut, size)
+            seen = ReadPosition(cutter.open_since, cutter.n_cut, size)
         still_there[status.st_ino] = seen
 
 
@@ -197,9 +206,92 @@ def lines_seen(seen: str) -> dict[int, int]:
     return {inode: one.n_lines for inode, one in _read_seen(seen).items()}
 
 
-def _read_seen(text: str) -> dict[int, Seen]:
-    seen: dict[int, Seen] = {}
+def _read_seen(text: str) -> dict[int, ReadPosition]:
+    seen: dict[int, ReadPosition] = {}
     for word in text.split():
         inode, offset, n_lines, size = map(int, word.split(":"))
-        seen[inode] = Seen(offset, n_lines, size)
+        seen[inode] = ReadPosition(offset, n_lines, size)
     return seen
+
+
+LONG_BYTES = 16 << 20
+OLD_S = 86_400
+_LEVEL = 9
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def rotate(folder: Path, *, now: datetime, long_bytes: int = LONG_BYTES) -> Path | None:
+    """Renames the file that hooks write to if it is long; its new path."""
+    try:
+        if os.stat(folder / NAME, follow_symlinks=False).st_size < long_bytes:
+            return None
+        path = _free_name(folder, now)
+        os.rename(folder / NAME, path)
+    except OSError:
+        return None  # nothing there, or a folder that may not be changed: hooks write on as before
+    return path
+
+
+def _free_name(folder: Path, now: datetime) -> Path:
+    stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    taken = {path.name.removesuffix(".zst") for path in files_in(folder)}
+    n = next(n for n in range(1, len(taken) + 2) if f"hooks-{stamp}-{n}.jsonl" not in taken)
+    return folder / f"hooks-{stamp}-{n}.jsonl"
+
+
+def old_files(folder: Path, *, now: datetime, old_s: float = OLD_S) -> Iterator[Path]:
+    """The renamed files to which nothing was written for a day."""
+    before = now.timestamp() - old_s
+    for path in files_in(folder):
+        if path.name != NAME and not is_packed(path):
+            try:
+                if os.stat(path, follow_symlinks=False).st_mtime < before:
+                    yield path
+            except OSError:
+                continue  # gone meanwhile
+
+
+def compress(path: Path) -> Path | None:
+    """Puts a compressed file in the place of this one; its path, or None if that was not possible."""
+    packed = path.with_name(f"{path.name}.zst")
+    aside = path.with_name(f".{packed.name}.{os.getpid()}")
+    try:
+        _write(path, aside)
+        if not is_the_same(chunks(path), _decompressed(aside)):
+            return None
+        os.replace(aside, packed)
+        os.unlink(path)
+    except (OSError, NotReadable):
+        return None  # a full disk, a folder that may not be changed: it stays as it is, and is tried again
+    finally:
+        aside.unlink(missing_ok=True)
+    return packed
+
+
+def _write(path: Path, aside: Path) -> None:
+    import zstandard
+
+    sessions = "\n".join(sorted(spots_in(path))).encode("utf-8", "replace")
+    aside.unlink(missing_ok=True)
+    with open(os.open(aside, _NEW_FILE, 0o600), "wb") as stream:
+        stream.write(SKIPPED_FRAME + len(sessions).to_bytes(4, "little") + sessions)
+        params = zstandard.ZstdCompressionParameters.from_level(_LEVEL, write_checksum=True)
+        with zstandard.ZstdCompressor(compression_params=params).stream_writer(
+            stream, closefd=False
+        ) as writer:
+            for chunk in chunks(path):
+                writer.write(chunk)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _decompressed(path: Path) -> Iterator[bytes]:
+    from tracklog.sources.files import open_log
+    from tracklog.sources.zstd import DamagedStream, decompressed_blocks
+
+    try:
+        with open_log(path) as stream:
+            for block in decompressed_blocks(stream):
+                yield from (block[at : at + CHUNK] for at in range(0, len(block), CHUNK))
+    except DamagedStream as damage:
+        raise NotReadable(path, str(damage)) from damage

@@ -23,7 +23,7 @@ _SKIPPED_AT_ONCE = 1 << 16
 _LARGEST_WINDOW = 1 << 27  # what `zstd --ultra -22` writes and a plain `zstd -d` still reads
 
 
-class Damaged(Exception):  # noqa: N818 - a state of the file; it never leaves this room
+class DamagedStream(Exception):  # noqa: N818 - a state of the file; it never leaves this room
     """The stream ends early or makes no sense from here on."""
 
 
@@ -53,7 +53,7 @@ def decompressed_blocks(stream: io.FileIO, *, marks_ends: bool = False) -> Itera
             elif _is_skippable(magic):
                 _skip_frame(source)
             else:
-                raise Damaged("cut short" if len(magic) < _MAGIC_SIZE else "not a zstd frame")
+                raise DamagedStream("cut short" if len(magic) < _MAGIC_SIZE else "not a zstd frame")
     finally:
         if not stream.closed:  # else its owner has closed it; only the buffer must not outlive it
             source.detach()
@@ -66,7 +66,7 @@ def _blocks_of_frame(source: BinaryIO, decompressor: zstandard.ZstdDecompressor)
             if block := decoder.decompress(piece):
                 yield block
     except zstandard.ZstdError as error:
-        raise Damaged(f"damaged zstd frame ({error})") from error
+        raise DamagedStream(f"damaged zstd frame ({error})") from error
 
 
 def _pieces_of_frame(source: BinaryIO) -> Iterator[bytes]:
@@ -101,5 +101,5 @@ def _skip_frame(source: BinaryIO) -> None:
 def _exactly(size: int, source: BinaryIO) -> bytes:
     piece = source.read(size)
     if len(piece) < size:
-        raise Damaged("cut short")
+        raise DamagedStream("cut short")
     return piece

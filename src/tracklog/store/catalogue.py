@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from tracklog.store.odd_texts import as_text, storable
-from tracklog.store.stamps import OUT_OF_REACH
+from tracklog.store.file_stamps import OUT_OF_REACH
+from tracklog.store.surrogates import as_text, storable
 from tracklog.store.values import FileRead, KnownFile
 
 KNOWN_COLUMNS = KnownFile.__struct_fields__

@@ -6,8 +6,10 @@ Rules of this room
   2. What belongs together is written in one transaction; a process that is killed leaves the one before it.
   3. An index that is damaged is set aside, never deleted, and made anew from logs and archive.
   4. Trouble of the disk becomes one sentence that says what to do.
-  5. What fails on a value that we never write (soundness.py) fails because the index is damaged; all else that is not
+  5. What fails on a value that we never write (store/integrity.py) fails because the index is damaged; all else that is not
      the disk's is our own mistake, and flies.
+
+What the user chose for this index, and what it remembers of itself.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tracklog.errors import UserError
-from tracklog.store.home import Home, held_lock, open_private
-from tracklog.store.migrating import NEWEST, migrate, version_of
+from tracklog.home import Home, held_lock, open_private
+from tracklog.store.migrate import NEWEST, migrate, version_of
 
 _WAIT_S = 5.0
 _SIDES = ("", "-wal", "-shm")
@@ -38,7 +40,7 @@ class DiskFull(StoreError):  # noqa: N818 - named for the state of the disk
     """The disk takes no more."""
 
 
-class Damaged(StoreError):  # noqa: N818 - named for the state of the index
+class DamagedIndex(StoreError):  # noqa: N818 - named for the state of the index
     """The index is no database, or a broken one."""
 
 
@@ -184,8 +186,8 @@ def _of_unpacking() -> type[Exception]:
     return MsgspecError
 
 
-def _damaged(home: Home, why: str) -> Damaged:
-    return Damaged(
+def _damaged(home: Home, why: str) -> DamagedIndex:
+    return DamagedIndex(
         f"the index {home.index} is damaged ({why}): `tracklog rebuild` makes it anew from the logs and the archive"
     )
 
@@ -199,7 +201,7 @@ def _is_of_damage(error: sqlite3.OperationalError, home: Home) -> bool:
 
 def _is_as_written(home: Home, *, by_its_values: bool = False) -> bool:
     """Whether the index has our schema, or nothing but values of ours, asked over a connection of its own."""
-    from tracklog.store.soundness import has_our_schema, has_our_values  # only where something went wrong
+    from tracklog.store.integrity import has_our_schema, has_our_values  # only where something went wrong
 
     try:
         with closing(_opened(home.index, is_writer=False)) as db:
@@ -259,3 +261,14 @@ def _is_at_rest(path: Path) -> bool:
 
 def _empty_wal(db: sqlite3.Connection) -> None:
     db.execute("pragma wal_checkpoint(truncate)").fetchall()
+
+
+def setting(db: sqlite3.Connection, name: str) -> str | None:
+    """A setting; None if it was never made."""
+    found = db.execute("select value from settings where name = ?", (name,)).fetchone()
+    return None if found is None else str(found[0])
+
+
+def put_setting(db: sqlite3.Connection, name: str, value: str) -> None:
+    """Makes a setting."""
+    db.execute("insert or replace into settings (name, value) values (?, ?)", (name, value))

@@ -14,13 +14,13 @@ from __future__ import annotations
 import sqlite3
 from typing import Literal, NamedTuple
 
-from tracklog.store.texts import ROLES
+from tracklog.store.text import ROLES
 
 SCHEMA_VERSION = 1  # of the views
 Type = Literal["text", "integer", "real"]
 
 
-class Column(NamedTuple):
+class ViewColumn(NamedTuple):
     """A column of a view: what it is called, holds and means, and where it comes from."""
 
     name: str
@@ -29,12 +29,12 @@ class Column(NamedTuple):
     sql: str
 
 
-class View(NamedTuple):
+class PublicView(NamedTuple):
     """A view; `time` names the column by which its rows have a month, `scope` how they belong to a log."""
 
     name: str
     what: str
-    columns: tuple[Column, ...]
+    columns: tuple[ViewColumn, ...]
     source: str
     time: str | None = None
     scope: Literal["session", "path"] = "session"
@@ -51,9 +51,9 @@ class View(NamedTuple):
         return f"CREATE VIEW {self.name} as\n{self.select}"
 
 
-def _own(name: str, type: Type, what: str) -> Column:
+def _own(name: str, type: Type, what: str) -> ViewColumn:
     """A column that the row itself has under the same name."""
-    return Column(name, type, what, f"own.{name}")
+    return ViewColumn(name, type, what, f"own.{name}")
 
 
 def _ms_as_text(sql: str) -> str:
@@ -66,15 +66,15 @@ def _part(rows: str) -> str:
 
 
 _WITH_LOG = "\nleft join log_files log on log.id = own.file"
-_AGENT = Column("agent", "text", "The product: `claude` or `codex`.", "session.agent")
-_SESSION = Column("session", "text", "The id of the session.", "session.session")
+_AGENT = ViewColumn("agent", "text", "The product: `claude` or `codex`.", "session.agent")
+_SESSION = ViewColumn("session", "text", "The id of the session.", "session.session")
 _THREAD = _own("thread", "text", "`main`, or the id of a subagent.")
-_PATH = Column("path", "text", "The log in which it stands.", "log.path")
+_PATH = ViewColumn("path", "text", "The log in which it stands.", "log.path")
 _LINE = _own("line", "integer", "The line of that log, counted from 1.")
 _ON_ACTIVE_BRANCH = _own(
     "on_active_branch", "integer", "1 unless the conversation was taken back to before it."
 )
-_INHERITED = Column(
+_INHERITED = ViewColumn(
     "inherited",
     "integer",
     "1: a copy that a fork took along; the original stands in the session that it came from.",
@@ -82,11 +82,11 @@ _INHERITED = Column(
 )
 _ROLE_NAMES = " ".join(f"when {number} then '{name}'" for name, number in ROLES.items())
 
-SESSIONS = View(
+SESSIONS = PublicView(
     "sessions",
     "One row for each session, as `tracklog sessions` lists them.",
     (
-        Column("id", "text", "The id of the session.", "own.session"),
+        ViewColumn("id", "text", "The id of the session.", "own.session"),
         _own("agent", "text", "The product: `claude` or `codex`."),
         _own("path", "text", "The log of its main thread."),
         _own("title", "text", "What it is called: by its user, by the client, or after its first prompt."),
@@ -117,13 +117,13 @@ SESSIONS = View(
     time="started_at",
 )
 
-THREADS = View(
+THREADS = PublicView(
     "threads",
     "One row for each thread of a session: the main one and every subagent.",
     (
         _AGENT,
         _SESSION,
-        Column("id", "text", "`main`, or the id of a subagent.", "own.thread"),
+        ViewColumn("id", "text", "`main`, or the id of a subagent.", "own.thread"),
         _own("parent_thread", "text", "The thread that started it."),
         _own("parent_call", "text", "The id of the call that started it."),
         _own("type", "text", "What kind of subagent it is."),
@@ -131,7 +131,7 @@ THREADS = View(
         _own("state", "text", "How it stands, as far as the log tells."),
         _own("sureness", "text", "Whether the log says who started it (`stated`) or it is `inferred`."),
         _own("joined_by", "text", "By what it was joined to the call that started it."),
-        Column(
+        ViewColumn(
             "warmup", "integer", "1: the client only warmed up, nobody asked for anything.", "own.is_warmup"
         ),
         _own("requests", "integer", "How many answers an API gave in it."),
@@ -140,7 +140,7 @@ THREADS = View(
     _part("thread_rows"),
 )
 
-TURNS = View(
+TURNS = PublicView(
     "turns",
     "One row for each turn: a prompt and all that followed it.",
     (
@@ -153,7 +153,7 @@ TURNS = View(
         _own("took_ms", "real", "How long it took, in milliseconds."),
         _own("requests", "integer", "How many requests were made in it."),
         _own("calls", "integer", "How many tools were called in it."),
-        Column("interrupted", "integer", "1: it was stopped by the person.", "own.is_interrupted"),
+        ViewColumn("interrupted", "integer", "1: it was stopped by the person.", "own.is_interrupted"),
         _ON_ACTIVE_BRANCH,
         _INHERITED,
         _PATH,
@@ -163,7 +163,7 @@ TURNS = View(
     time="at",
 )
 
-PROMPTS = View(
+PROMPTS = PublicView(
     "prompts",
     "One row for each text that was given to an agent; a turn may have several.",
     (
@@ -182,13 +182,13 @@ PROMPTS = View(
     time="at",
 )
 
-REQUESTS = View(
+REQUESTS = PublicView(
     "requests",
     "One row for each request of a session; what it used stands in `ledger`, where every request counts once.",
     (
         _AGENT,
         _SESSION,
-        Column("id", "text", "The id of the answer.", "own.request"),
+        ViewColumn("id", "text", "The id of the answer.", "own.request"),
         _THREAD,
         _own("turn", "integer", "The number of the turn in its thread."),
         _own("n", "integer", "Its place among the requests of the session."),
@@ -198,7 +198,7 @@ REQUESTS = View(
         _own("stop_reason", "text", "Why the answer ended, in the words of the API."),
         _own("error", "text", "What went wrong, in the words of the client."),
         _own("calls", "integer", "How many tools it called."),
-        Column(
+        ViewColumn(
             "synthetic",
             "integer",
             "1: no API answered, the client wrote it in the model's place.",
@@ -214,11 +214,11 @@ REQUESTS = View(
     time="at",
 )
 
-CALLS = View(
+CALLS = PublicView(
     "calls",
     "One row for each tool call of a session, with its verdict; copies in forks have `inherited` = 1.",
     (
-        Column("id", "text", "The id of the call, as the API gave it.", "own.call"),
+        ViewColumn("id", "text", "The id of the call, as the API gave it.", "own.call"),
         _AGENT,
         _SESSION,
         _THREAD,
@@ -241,30 +241,30 @@ CALLS = View(
         _ON_ACTIVE_BRANCH,
         _INHERITED,
         _own("owner", "text", "The session that made the call, if this one only holds a copy."),
-        Column("path", "text", "The log in which it was asked for.", "log.path"),
+        ViewColumn("path", "text", "The log in which it was asked for.", "log.path"),
         _LINE,
     ),
     _part("call_rows") + _WITH_LOG,
     time="called_at",
 )
 
-BRANCHES = View(
+BRANCHES = PublicView(
     "branches",
     "One row for each branch of a conversation.",
     (
         _AGENT,
         _SESSION,
-        Column("id", "text", "The id of the branch.", "own.branch"),
+        ViewColumn("id", "text", "The id of the branch.", "own.branch"),
         _own("parent", "text", "The branch that it leaves."),
-        Column("first_record", "text", "The id of the record that it begins with.", "own.start_node"),
-        Column("last_record", "text", "The id of the record that it ends with.", "own.end_node"),
-        Column("active", "integer", "1: the conversation goes on here.", "own.is_active"),
+        ViewColumn("first_record", "text", "The id of the record that it begins with.", "own.start_node"),
+        ViewColumn("last_record", "text", "The id of the record that it ends with.", "own.end_node"),
+        ViewColumn("active", "integer", "1: the conversation goes on here.", "own.is_active"),
         _own("why", "text", "How it came about: `rewind`, `edit`, `fork` or `two_writers`."),
     ),
     _part("branch_rows"),
 )
 
-PROBLEMS = View(
+PROBLEMS = PublicView(
     "problems",
     "One row for each line that was not understood, or log that was not readable to its end.",
     (
@@ -278,7 +278,7 @@ PROBLEMS = View(
     _part("problem_rows") + _WITH_LOG,
 )
 
-FILES = View(
+FILES = PublicView(
     "files",
     "One row for each file that an agent wrote, whether it still stands at its place or only in the archive.",
     (
@@ -287,19 +287,21 @@ FILES = View(
         _own("agent", "text", "Whose it is; null: of nobody we know."),
         _own("kind", "text", "What it is: a transcript, a subagent's, or a file beside them."),
         _own("session", "text", "The session that it belongs to."),
-        Column("only_here", "integer", "1: it is gone, and only the archive has it.", "own.state = 'kept'"),
-        Column("file_bytes", "integer", "Its size when it was last read.", "nullif(own.size, -1)"),
-        Column("bytes", "integer", "How much of its contents was read.", "own.contents_bytes"),
+        ViewColumn(
+            "only_here", "integer", "1: it is gone, and only the archive has it.", "own.state = 'kept'"
+        ),
+        ViewColumn("file_bytes", "integer", "Its size when it was last read.", "nullif(own.size, -1)"),
+        ViewColumn("bytes", "integer", "How much of its contents was read.", "own.contents_bytes"),
         _own("lines", "integer", "How many whole lines that is."),
-        Column("read", "integer", "How many pieces were understood.", "own.pieces_read"),
-        Column(
+        ViewColumn("read", "integer", "How many pieces were understood.", "own.pieces_read"),
+        ViewColumn(
             "unknown", "integer", "How many are of a kind that nobody has named yet.", "own.pieces_unknown"
         ),
-        Column("broken", "integer", "How many are no JSON.", "own.pieces_broken"),
+        ViewColumn("broken", "integer", "How many are no JSON.", "own.pieces_broken"),
         _own("recovered", "integer", "How many of those understood were taken out of torn lines."),
-        Column("modified_at", "text", "When it was last changed.", _ms_as_text("own.mtime_ns / 1000000")),
+        ViewColumn("modified_at", "text", "When it was last changed.", _ms_as_text("own.mtime_ns / 1000000")),
         _own("generation", "integer", "How many times it was written anew, counted from 1."),
-        Column("archived_bytes", "integer", "What it takes up in the archive.", "archive.stored_bytes"),
+        ViewColumn("archived_bytes", "integer", "What it takes up in the archive.", "archive.stored_bytes"),
         _own("problem", "text", "Why it could not be read to its end."),
     ),
     "from log_files own\n"
@@ -308,12 +310,12 @@ FILES = View(
     scope="path",
 )
 
-LEDGER = View(
+LEDGER = PublicView(
     "ledger",
     "One row for each request to an API, in whatever files it stands, with the tokens that it used: its sums are those of `tracklog usage`.",
     (
         _own("id", "integer", "The number by which `costs` names it; another one after each change."),
-        Column(
+        ViewColumn(
             "key",
             "text",
             "The id of the answer, or a name of ours where the log gives none: the `id` of its row in `requests`. "
@@ -323,39 +325,41 @@ LEDGER = View(
         _own("agent", "text", "The product: `claude` or `codex`."),
         _own("session", "text", "The session that wrote it down first."),
         _THREAD,
-        Column("at", "text", "When it was first written down.", _ms_as_text("own.at_ms")),
+        ViewColumn("at", "text", "When it was first written down.", _ms_as_text("own.at_ms")),
         _own("model", "text", "The model that answered."),
         _own("entrypoint", "text", "How the client was started, in its own words."),
         _own("certainty", "text", "Whether its count is `final`, `partial` (at least so much) or `missing`."),
-        Column("input_tokens", "integer", "What no cache held.", "own.input"),
-        Column(
+        ViewColumn("input_tokens", "integer", "What no cache held.", "own.input"),
+        ViewColumn(
             "output_tokens", "integer", "All that was billed as output, reasoning included.", "own.output"
         ),
-        Column("reasoning_tokens", "integer", "The part of the output that is reasoning.", "own.reasoning"),
-        Column("cache_write_tokens", "integer", "What was written to the cache.", "own.cache_write"),
-        Column(
+        ViewColumn(
+            "reasoning_tokens", "integer", "The part of the output that is reasoning.", "own.reasoning"
+        ),
+        ViewColumn("cache_write_tokens", "integer", "What was written to the cache.", "own.cache_write"),
+        ViewColumn(
             "cache_write_5m_tokens", "integer", "The part of that for five minutes.", "own.cache_write_5m"
         ),
-        Column("cache_write_1h_tokens", "integer", "The part of that for an hour.", "own.cache_write_1h"),
-        Column("cache_read_tokens", "integer", "What was read from the cache.", "own.cache_read"),
+        ViewColumn("cache_write_1h_tokens", "integer", "The part of that for an hour.", "own.cache_write_1h"),
+        ViewColumn("cache_read_tokens", "integer", "What was read from the cache.", "own.cache_read"),
         _own("web_searches", "integer", "How many searches of the web it made."),
-        Column(
+        ViewColumn(
             "stated_cost_micro_usd",
             "integer",
             "What the log itself says that it cost, in millionths of a dollar.",
             "(own.stated_pico_usd + 500000 - (own.stated_pico_usd % 2000000 = 500000)) / 1000000",
         ),
         _own("inherited_by", "text", "The sessions that hold a copy of it, as a JSON list."),
-        Column("path", "text", "The log whose figures count.", "log.path"),
-        Column("offset", "integer", "The byte at which their line begins there.", "own.counted_offset"),
-        Column(
+        ViewColumn("path", "text", "The log whose figures count.", "log.path"),
+        ViewColumn("offset", "integer", "The byte at which their line begins there.", "own.counted_offset"),
+        ViewColumn(
             "project",
             "text",
             "The project of its session, as in `sessions`.",
             "(select session.project from session_rows session "
             "where session.agent = own.agent and session.session = own.session)",
         ),
-        Column(
+        ViewColumn(
             "count_key",
             "text",
             "By what the log tells this count from others: the id of the response, or figures that stand for it.",
@@ -367,27 +371,27 @@ LEDGER = View(
     scope="path",
 )
 
-PASSAGES = View(
+PASSAGES = PublicView(
     "texts",
     "One row for each text that `tracklog search` looks through: where it stands; the text itself stays in the log.",
     (
         _own("id", "integer", "Its number, which grows with time; in SQLite its row in `words`, too."),
-        Column("agent", "text", "The product: `claude` or `codex`.", "log.agent"),
-        Column("session", "text", "The session that its log belongs to.", "log.session"),
-        Column(
+        ViewColumn("agent", "text", "The product: `claude` or `codex`.", "log.agent"),
+        ViewColumn("session", "text", "The session that its log belongs to.", "log.session"),
+        ViewColumn(
             "role",
             "text",
             f"What it is: {', '.join(f'`{name}`' for name in ROLES)}.",
             f"case own.role {_ROLE_NAMES} end",
         ),
-        Column("at", "text", "When it was written.", _ms_as_text("own.at_ms")),
-        Column(
+        ViewColumn("at", "text", "When it was written.", _ms_as_text("own.at_ms")),
+        ViewColumn(
             "name",
             "text",
             "The tool, or the model that wrote it.",
             "(select name.name from names name where name.id = own.name)",
         ),
-        Column(
+        ViewColumn(
             "call",
             "text",
             "The id of the call whose input or result it is.",
@@ -403,22 +407,22 @@ PASSAGES = View(
     scope="path",
 )
 
-SECRETS = View(
+SECRETS = PublicView(
     "secrets",
     "One row for each secret that `tracklog scan` found in a line of a log, as of the last scan; never its value.",
     (
-        Column("agent", "text", "The product: `claude` or `codex`.", "log.agent"),
-        Column("session", "text", "The session that its log belongs to.", "log.session"),
+        ViewColumn("agent", "text", "The product: `claude` or `codex`.", "log.agent"),
+        ViewColumn("session", "text", "The session that its log belongs to.", "log.session"),
         _own("kind", "text", "What kind of secret it is, as the rules call it."),
         _own(
             "hash",
             "text",
             "A hash of the value, keyed with a key of this machine: the same value has the same.",
         ),
-        Column("times", "integer", "How often it stands in that line.", "own.count"),
+        ViewColumn("times", "integer", "How often it stands in that line.", "own.count"),
         _PATH,
         _LINE,
-        Column(
+        ViewColumn(
             "only_here",
             "integer",
             "1: the log is gone from its place, and only the archive has it.",

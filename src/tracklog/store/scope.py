@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from tracklog.store.odd_texts import as_text, storable
+from tracklog.store.surrogates import as_text, storable
 
 Name = tuple[str, str]  # agent and session
 
@@ -31,7 +31,7 @@ class Scope(NamedTuple):
             for one in (
                 str,
                 _as_bytes,
-            ):  # odd paths are kept as bytes (odd_texts.py), which no text is compared with
+            ):  # odd paths are kept as bytes (store/surrogates.py), which no text is compared with
                 parts.append(f"{column} = ? or ({column} >= ? and {column} < ?)")
                 values += [storable(one(name)) for name in (top, below, behind)]
         return f"({' or '.join(parts) or '0'})", values
@@ -71,3 +71,11 @@ def _as_bytes(path: str) -> bytes:
 def scope_of(paths: Iterable[os.PathLike[str] | str]) -> Scope:
     """The scope of some roots."""
     return Scope(tuple(dict.fromkeys(os.path.abspath(path) for path in paths)))
+
+
+class Files(NamedTuple):
+    """Some of the logs."""
+
+    ids: frozenset[int]
+    sessions: frozenset[str]
+    is_closed: bool  # none of them has to do with any other

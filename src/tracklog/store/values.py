@@ -43,7 +43,7 @@ class KnownFile(msgspec.Struct, kw_only=True):
     problem: str | None = None
 
 
-class Text(msgspec.Struct, array_like=True, gc=False):
+class SearchableText(msgspec.Struct, array_like=True, gc=False):
     """A text that can be searched, and where it stands."""
 
     line: int
@@ -143,7 +143,7 @@ class OutOfReach(msgspec.Struct, array_like=True, tag="out_of_reach"):
     why: str
 
 
-class Unread(msgspec.Struct, array_like=True, tag="unread"):
+class UnreadLogs(msgspec.Struct, array_like=True, tag="unread"):
     """Logs that we failed at: our mistake, said and passed over."""
 
     files: list[int]

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from tracklog.agents.codex.records import DOCUMENT_READER, READER
+from tracklog.agents.codex.translate.translator import CodexTranslator
+from tracklog.agents.reader import Reader
 from tracklog.model.events import Event
-from tracklog.model.translate.codex import Translator
-from tracklog.records.codex import DOCUMENT_READER, READER
-from tracklog.records.reading import Reader
 from tracklog.sources.lines import Line
 
 PATH = "sessions/rollout-1.jsonl"
@@ -76,13 +76,13 @@ def translated(*lines: Line_) -> list[Event]:
 
 
 def translated_bytes(log: bytes, reader: Reader = READER) -> list[Event]:
-    translator = Translator(PATH)
+    translator = CodexTranslator(PATH)
     return [told for piece in reader.read(cut(log)) for told in translator.translate(piece)]
 
 
 def translated_document(document: Line_) -> list[Event]:
     log = json.dumps(document, indent=2).encode()
-    translator = Translator(PATH)
+    translator = CodexTranslator(PATH)
     return [
         told
         for piece in DOCUMENT_READER.read([Line(1, 0, len(log), log)])

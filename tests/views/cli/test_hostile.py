@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .command import on_a_terminal, tracklog, transcript_in, user_line, write
+from tests.views.cli.command import on_a_terminal, tracklog, transcript_in, user_line, write
 
 ATTACK = "\x1b[31m\x1b]0;owned\x07\x9b2J\u202e\u2028[bold red]\r\n"
 NAME = b"a\x1b[2J\n\xff\xe2\x80\xae.jsonl"

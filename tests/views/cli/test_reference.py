@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tracklog.views.cli.app import COMMANDS, app, load
+from tracklog.views.cli.click_app import COMMANDS, app, load
 from tracklog.views.cli.reference import commands, reference
 
 PAGE = Path(__file__).parents[3] / "docs" / "cli.md"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tracklog.model.ledger_values import GROUPS
-from tracklog.views.cli.app import app
+from tracklog.model.usage import GROUPS
+from tracklog.views.cli.click_app import app
 
 DEMO = Path(__file__).parents[3] / "src" / "tracklog" / "demo"
 SHAPES = [*([group] for group in GROUPS), ["session", "--uncertain"], ["daily", "--count", "last-chunk"]]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracklog.model.ledger_values import Group, Report, Row
-from tracklog.model.tokens import Tokens
+from tracklog.model.usage import Group, Tokens, UsageReport, UsageRow
 
 DOLLAR = 10**12
 
 
-def row(key: str, dollars: float = 1, **more: Any) -> Row:
+def row(key: str, dollars: float = 1, **more: Any) -> UsageRow:
     """Ten requests that cost so much, all of it certain."""
     cost = round(dollars * DOLLAR)
     tokens = Tokens(
@@ -32,18 +31,20 @@ def row(key: str, dollars: float = 1, **more: Any) -> Row:
         "first_at": "2026-03-01T10:00:00.000Z",
         "last_at": "2026-03-01T12:00:00.000Z",
     }
-    return Row(key=key, **{**known, **more})
+    return UsageRow(key=key, **{**known, **more})
 
 
-def report(*rows: Row, group: Group = "daily", **more: Any) -> Report:
+def report(*rows: UsageRow, group: Group = "daily", **more: Any) -> UsageReport:
     """A report whose total is the sum of its rows."""
-    return Report(group=group, rows=list(rows), total=_total(rows), **more)
+    return UsageReport(group=group, rows=list(rows), total=_total(rows), **more)
 
 
-def _total(rows: tuple[Row, ...]) -> Row:
+def _total(rows: tuple[UsageRow, ...]) -> UsageRow:
     numbers = [
-        name for name in Row.__struct_fields__ if all(isinstance(getattr(row, name), int) for row in rows)
+        name
+        for name in UsageRow.__struct_fields__
+        if all(isinstance(getattr(row, name), int) for row in rows)
     ]
     tokens = Tokens(*(sum(getattr(row.tokens, name) for row in rows) for name in Tokens.__struct_fields__))
     sums = {name: sum(getattr(row, name) for row in rows) for name in numbers}
-    return Row(key="total", tokens=tokens, **(sums if rows else {}))
+    return UsageRow(key="total", tokens=tokens, **(sums if rows else {}))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from .command import ONE, transcript_in, write
+from tests.views.cli.command import ONE, transcript_in, write
 
 BEGAN = datetime(2026, 3, 1, 17, 24, 42, tzinfo=UTC)
 MODEL = "claude-opus-4-6"

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.conversation.test_thread_page import NOBODY
+from tests.conversation.test_thread_reader import reading_of
 from tests.model.lines import Line, attachment, reply, result, use, user
-from tests.pipeline.test_thread_page import NOBODY
-from tests.pipeline.test_thread_rows import reading_of
-from tracklog.pipeline.thread_page import call_detail
+from tracklog.conversation.window import call_detail
 from tracklog.views.html.calls import CallView, call_view
 
 

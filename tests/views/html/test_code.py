@@ -11,9 +11,8 @@ from markupsafe import Markup
 
 from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
-from tracklog.views.html.code import CLASSES, MOST_SPANS, code
-from tracklog.views.html.languages import LANGUAGES
-from tracklog.views.html.plain import legible
+from tracklog.views.html.code import CLASSES, LANGUAGES, MOST_SPANS, code
+from tracklog.views.html.legible import legible
 
 PIECES = ["def f(x):\n", "/* ", "*/", "'", '"', '"""', "`", "<a b=", "</a>", "<script>", "#", "//", "$(", "{", "}", "\\", "\n", " ",
           "1.5e3", "if", "class X", "<<A\n", "é", "\ud800", "\0", "\r\n", "&", "<?php", "${", "=begin\n"]  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tracklog.views.html.given_forms import form_of
+from tracklog.views.html.calls import form_of
 
 TODO = [
     {"content": "Look <b>", "status": "completed", "activeForm": "Looking"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracklog.views.html.languages import LANGUAGES, language_of, lexer
+from tracklog.views.html.code import LANGUAGES, language_of, lexer
 
 
 @pytest.mark.parametrize(

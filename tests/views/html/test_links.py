@@ -7,7 +7,7 @@ import time
 import pytest
 from markupsafe import Markup
 
-from tracklog.views.html.links import leads_away, linked, misleads
+from tracklog.views.html.markdown import leads_away, linked, misleads
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import pytest
 
 from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
-from tracklog.views.html.code import code
-from tracklog.views.html.numbered import numbered
+from tracklog.views.html.code import code, numbered
 from tracklog.views.html.terminal import terminal
 
 

@@ -4,17 +4,17 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from tests.conversation.test_thread_page import NOBODY, TALK
+from tests.conversation.test_thread_reader import reading_of
 from tests.model.lines import Line, at, reply, result, use, user
-from tests.pipeline.test_thread_page import NOBODY, TALK
-from tests.pipeline.test_thread_rows import reading_of
-from tracklog.model.life import Life
-from tracklog.model.moments import moment_ms
-from tracklog.pipeline.thread_branches import OpenedTurn, Seen
-from tracklog.pipeline.thread_page import window
-from tracklog.views.html.rows import RowView, row_views
+from tracklog.clock import moment_ms
+from tracklog.conversation.branches import OpenedTurn, VisibleBranch
+from tracklog.conversation.window import window
+from tracklog.model.states import Life
+from tracklog.views.html.rows import ConversationRowView, row_views
 
 
-def views_of(tmp_path: Path, *lines: Line | bytes) -> list[RowView]:
+def views_of(tmp_path: Path, *lines: Line | bytes) -> list[ConversationRowView]:
     reading = reading_of(tmp_path, *lines)
     return row_views(window(NOBODY, reading, 1, 99), lines=reading.lines)
 
@@ -79,7 +79,7 @@ def test_rows_of_one_line_have_names_of_their_own(tmp_path: Path) -> None:
 def test_what_is_left_or_quiet_or_bad_is_told_by_a_class(tmp_path: Path) -> None:
     reading = reading_of(tmp_path, *TALK, b"{torn")
     views = row_views(
-        window(NOBODY, reading, 1, 99, seen=Seen([OpenedTurn(1, 1, False, 1), OpenedTurn(7, 2)])),
+        window(NOBODY, reading, 1, 99, seen=VisibleBranch([OpenedTurn(1, 1, False, 1), OpenedTurn(7, 2)])),
         lines=reading.lines,
     )
     classes = {view.id: view.classes for view in views}

@@ -9,7 +9,7 @@ import pytest
 import tracklog.views.web
 from tracklog.views.html.code import CLASSES
 from tracklog.views.html.styles import CODE, GROUNDS, JSON, TERMINAL, Shade, styles
-from tracklog.views.html.terminal_looks import all_classes
+from tracklog.views.html.terminal import all_classes
 
 SHEET = Path(tracklog.views.web.__file__).parent / "static" / "code.css"
 PANELS = [Shade("#ffffff", "#151a21"), Shade("#fbfbfa", "#0e1116"), Shade("#f2f3f1", "#1c232c")]  # base.css

@@ -11,8 +11,7 @@ from markupsafe import Markup
 
 from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
-from tracklog.views.html.terminal import Piece, _Overwritten, last_lines, terminal
-from tracklog.views.html.terminal_looks import PLAIN, all_classes
+from tracklog.views.html.terminal import PLAIN, Piece, _Overwritten, all_classes, last_lines, terminal
 
 ESCAPES = ["\x1b[31m", "\x1b[0m", "\x1b[1;4m", "\x1b[38;5;200m", "\x1b[48;2;1;2;3m", "\x1b[K", "\x1b[2K", "\x1b[1K", "\x1b[2J", "\x1b]0;t\x07",
            "\x1b]8;;x\x1b\\", "\x1b", "\x1b[", "\x1b]", "\r", "\x08", "\n", "\r\n", "a", "<b>", "&", "漢", "\0", "\x9b", "\ud800", ";", "m"]  # fmt: skip

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracklog.views.html.terminal_looks import PLAIN, Look, all_classes, changed
+from tracklog.views.html.terminal import PLAIN, AnsiNames, all_classes, changed
 
-RED = Look("red", "", frozenset({1}))
+RED = AnsiNames("red", "", frozenset({1}))
 
 
 @pytest.mark.parametrize(
@@ -16,24 +16,24 @@ RED = Look("red", "", frozenset({1}))
     [
         ("", PLAIN),
         ("0", PLAIN),
-        ("32", Look("green", "", frozenset({1}))),
-        ("94;41", Look("blue", "red", frozenset({1}))),
-        ("39", Look("", "", frozenset({1}))),
-        ("22", Look("red")),
-        ("4;9", Look("red", "", frozenset({1, 4, 9}))),
-        ("4:3", Look("red", "", frozenset({1, 4}))),
-        ("38;5;21", Look("blue", "", frozenset({1}))),
-        ("38;5;250", Look("", "", frozenset({1}))),
-        ("38;2;250;240;10", Look("yellow", "", frozenset({1}))),
-        ("38:2::10:200:220", Look("cyan", "", frozenset({1}))),
-        ("48;5;2", Look("red", "green", frozenset({1}))),
-        ("38", Look("", "", frozenset({1}))),
+        ("32", AnsiNames("green", "", frozenset({1}))),
+        ("94;41", AnsiNames("blue", "red", frozenset({1}))),
+        ("39", AnsiNames("", "", frozenset({1}))),
+        ("22", AnsiNames("red")),
+        ("4;9", AnsiNames("red", "", frozenset({1, 4, 9}))),
+        ("4:3", AnsiNames("red", "", frozenset({1, 4}))),
+        ("38;5;21", AnsiNames("blue", "", frozenset({1}))),
+        ("38;5;250", AnsiNames("", "", frozenset({1}))),
+        ("38;2;250;240;10", AnsiNames("yellow", "", frozenset({1}))),
+        ("38:2::10:200:220", AnsiNames("cyan", "", frozenset({1}))),
+        ("48;5;2", AnsiNames("red", "green", frozenset({1}))),
+        ("38", AnsiNames("", "", frozenset({1}))),
         ("8", RED),
         ("12345", RED),
-        ("38;7;35", Look("magenta", "", frozenset({1}))),
+        ("38;7;35", AnsiNames("magenta", "", frozenset({1}))),
     ],
 )
-def test_a_code_changes_the_look(codes: str, look: Look) -> None:
+def test_a_code_changes_the_look(codes: str, look: AnsiNames) -> None:
     assert changed(RED, codes) == look
 
 

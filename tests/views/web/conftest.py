@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests import fork_server
-from tracklog.views.web import guard
+from tracklog.views.web.server import access_control
 
 
 @pytest.fixture(autouse=True)
@@ -17,4 +17,4 @@ def _warm_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _quick_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "_WRONG_COSTS_S", 0.01)
+    monkeypatch.setattr(access_control, "_WRONG_COSTS_S", 0.01)

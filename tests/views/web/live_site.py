@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.pipeline.live_home import LiveHome
-from tracklog.model.prices import Prices
-from tracklog.store.home import Home
+from tests.live.live_home import LiveHome
+from tracklog.app.index.background import Indexing
+from tracklog.app.live.board import BoardShot, Live
+from tracklog.app.live.event_hub import Hub
+from tracklog.home import Home
+from tracklog.ledger.prices.rates import Prices
 from tracklog.store.scope import scope_of
-from tracklog.views.web.events import Hub
-from tracklog.views.web.indexing import Indexing
-from tracklog.views.web.live import BoardShot, Live
 from tracklog.views.web.site import Site
 
 PATIENCE_S = 60.0

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.pipeline.indexed_logs import PRICES
-from tracklog.pipeline.settling import session_files, settle_sessions
-from tracklog.pipeline.settling_ledger import settle_ledger
-from tracklog.pipeline.sync import sync
-from tracklog.sources.folders import roots_at
+from tests.index.indexed_logs import PRICES
+from tracklog.agents.discovery import roots_at
+from tracklog.app.index.background import Indexing
+from tracklog.app.live.board import Live
+from tracklog.app.live.event_hub import Hub
+from tracklog.home import Home
+from tracklog.index.refresh import session_files, settle_sessions
+from tracklog.index.sync import sync
+from tracklog.ledger.stored.refresh import settle_ledger
 from tracklog.store.database import writing
-from tracklog.store.home import Home
 from tracklog.store.scope import scope_of
-from tracklog.views.web.events import Hub
-from tracklog.views.web.indexing import Indexing
-from tracklog.views.web.live import Live
 from tracklog.views.web.site import Site
 
 

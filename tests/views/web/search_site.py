@@ -12,16 +12,16 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from tests.views.web.asking import Answer, app_of, ask
-from tracklog.pipeline.board import BoardRow
-from tracklog.pipeline.settling import settle_sessions
-from tracklog.pipeline.sync import sync
-from tracklog.sources.folders import roots_at
+from tracklog.agents.discovery import roots_at
+from tracklog.app.index.background import IndexStatus
+from tracklog.app.live.board import BoardShot
+from tracklog.home import Home
+from tracklog.index.refresh import settle_sessions
+from tracklog.index.sync import sync
+from tracklog.live.board.board import BoardRow
 from tracklog.store.database import writing
-from tracklog.store.home import Home
 from tracklog.store.scope import scope_of
-from tracklog.views.web.indexing import IndexStatus
-from tracklog.views.web.live import BoardShot
-from tracklog.views.web.search import palette, results, search
+from tracklog.views.web.pages.search.page import palette, results, search
 from tracklog.views.web.site import Site
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)

@@ -16,12 +16,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests import fork_server
-
-from ..cli.command import both_agents, command, environment
-from .asking import Answer
+from tests.views.cli.command import both_agents, command, environment
+from tests.views.web.asking import Answer
 
 PATIENCE_S = 60.0
-_QUICK = {"tracklog.views.web.guard:_WRONG_COSTS_S": 0.02}  # a wrong token delays the answer for so long
+_QUICK = {
+    "tracklog.views.web.server.access_control:_WRONG_COSTS_S": 0.02
+}  # a wrong token delays the answer for so long
 
 
 @dataclass

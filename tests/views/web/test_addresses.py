@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracklog.views.web.addresses import Address, NotMeant, moment_in, order_in, packed, unpacked
+from tracklog.views.web.addresses import NotMeant, PageUrl, moment_in, order_in, packed, unpacked
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 
 def test_another_filter_begins_at_the_first_page_and_an_empty_one_is_none() -> None:
-    address = Address("/sessions", {"q": "a b", "after": "xyz", "sort": "-cost"})
+    address = PageUrl("/sessions", {"q": "a b", "after": "xyz", "sort": "-cost"})
     assert address(agent="codex") == "/sessions?q=a%20b&sort=-cost&agent=codex"
     assert address.without("q", "sort") == "/sessions"
     assert address(q=None, project="") == "/sessions?sort=-cost"
@@ -24,7 +24,7 @@ def test_another_filter_begins_at_the_first_page_and_an_empty_one_is_none() -> N
 
 @given(st.text())
 def test_any_text_comes_back_from_an_address(text: str) -> None:
-    sent = Address("/calls", {})(tool=text)
+    sent = PageUrl("/calls", {})(tool=text)
     found = parse_qs(urlsplit(sent).query, keep_blank_values=True)
     assert found == ({"tool": [text]} if text else {})
 

@@ -5,18 +5,17 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.views.cli.command import ONE, TWO, both_agents, environment, tracklog
+from tests.views.web.asking import Answer, ask
+from tracklog.agents.discovery import roots_at
 from tracklog.errors import UserError
-from tracklog.sources.folders import roots_at
-from tracklog.store.home import Home
-from tracklog.views.cli.app import load
+from tracklog.home import Home
+from tracklog.views.cli.click_app import load
 from tracklog.views.web import api
 from tracklog.views.web.api import QUESTIONS, routes, words_for
-from tracklog.views.web.app import unguarded_app
-from tracklog.views.web.serving import make_site
+from tracklog.views.web.server.routes import unguarded_app
+from tracklog.views.web.server.serve import make_site
 from tracklog.views.web.site import Site
-
-from ..cli.command import ONE, TWO, both_agents, environment, tracklog
-from .asking import Answer, ask
 
 
 @pytest.fixture(scope="module")

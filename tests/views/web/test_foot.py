@@ -8,9 +8,8 @@ import pytest
 from starlette.routing import Route
 
 from tests.views.web.asking import app_of, ask
-from tracklog.views.web.foot import foot
-from tracklog.views.web.foot_words import FootWords, foot_words
-from tracklog.views.web.indexing import IndexStatus
+from tracklog.app.index.background import IndexStatus
+from tracklog.views.web.frame import FootWords, foot, foot_words
 
 READ = IndexStatus(state="fresh", files=349, files_known=349, passes=3)
 

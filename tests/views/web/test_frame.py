@@ -15,12 +15,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tests.views.web.asking import Answer, app_of, ask
-from tracklog.live.signs import WaitingFor
-from tracklog.live.states import State
+from tracklog.app.index.background import IndexStatus
 from tracklog.model.session import Outcome, ThreadState, Verdict
+from tracklog.model.states import State, WaitingFor
 from tracklog.views.web.frame import (
     STATIC,
-    Way,
+    NextLink,
     environment,
     fragment,
     page,
@@ -29,7 +29,6 @@ from tracklog.views.web.frame import (
     static_address,
     with_code,
 )
-from tracklog.views.web.indexing import IndexStatus
 
 VIEWS = STATIC.parent.parent
 TEMPLATES = sorted([*VIEWS.glob("web/templates/*.html"), *VIEWS.glob("html/templates/*.html")])
@@ -48,7 +47,11 @@ def got(endpoint: object, target: str = "/", *, waiting: int = 0) -> Answer:
 
 def lost(request: Request) -> Response:
     return problem(
-        request, 404, "No such session", "Try `tracklog doctor`.", ways=[Way("/sessions", "All sessions")]
+        request,
+        404,
+        "No such session",
+        "Try `tracklog doctor`.",
+        ways=[NextLink("/sessions", "All sessions")],
     )
 
 
@@ -100,7 +103,7 @@ def test_a_problem_that_knows_no_way_leads_to_the_main_pages() -> None:
 
 
 def test_hostile_words_are_text_and_half_a_character_breaks_nothing() -> None:
-    answer = got(lambda request: problem(request, 404, HOSTILE, HOSTILE, ways=[Way("/x", HOSTILE)]))
+    answer = got(lambda request: problem(request, 404, HOSTILE, HOSTILE, ways=[NextLink("/x", HOSTILE)]))
     assert answer.status == 404
     assert "<script>alert" not in answer.text
     assert "<img" not in answer.text

@@ -74,7 +74,8 @@ def shared_options(command: Command) -> Command:
 
 def filter_options(command: Command) -> Command:
     """--since, --until, --project and --model, given to the command as its `filters`."""
-    from tracklog.views.cli import filters
+    from tracklog.app.scope import filters
+    from tracklog.views.cli import time_options
 
     @wraps(command)
     def filtered(
@@ -90,10 +91,10 @@ def filter_options(command: Command) -> Command:
     options = (
         (
             "--since",
-            filters.since,
+            time_options.since,
             "Only what was alive then or later: a day, a time, or 7d, 12h, 30m.",
         ),
-        ("--until", filters.until, "Only what had begun by then; a day is meant whole."),
+        ("--until", time_options.until, "Only what had begun by then; a day is meant whole."),
         ("--project", None, "Only this project: the name of its folder, or the folder."),
         ("--model", None, "Only with this model; a part of its name will do."),
     )

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import click
 
-from tracklog.views.cli.app import COMMANDS, app, load
-from tracklog.views.cli.running import PROGRAM
+from tracklog.views.cli.click_app import COMMANDS, app, load
+from tracklog.views.cli.exit_codes import PROGRAM
 
 _HEAD = """\
 <!-- Made by `python -m tracklog.views.cli.reference`; do not edit. -->

@@ -1,28 +1,121 @@
-"""A call, unfolded: what was asked for, what came back, when, and the lines that prove it."""
+"""A call, unfolded: what was asked for, what came back, when, and the lines that prove it.
+
+Inputs that are made for people, as people would have them: things to do, questions with their options, plans, tasks.
+
+Rules of this room
+  1. A form is used only where it shows all that a value says: ids and the same words in another form may be left out.
+     Anything else is JSON.
+  2. The result is HTML that is safe already.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from tracklog.model.call_values import own_side_file
+from tracklog.conversation.lines import ThreadLines
+from tracklog.conversation.window import CallDetail
+from tracklog.model.assemble.values import own_side_file
+from tracklog.model.call_summary import ChecklistItem, listed_steps
 from tracklog.model.events import HookRan, Place, ToolReturned
-from tracklog.pipeline.thread_lines import ThreadLines
-from tracklog.pipeline.thread_page import CallDetail
-from tracklog.records.base import opened
-from tracklog.views.cli.call_words import source_words, stated_words, verdict_words
-from tracklog.views.html.call_changes import NOT_MADE
-from tracklog.views.html.call_diffs import diffs_of_call
-from tracklog.views.html.code import code
-from tracklog.views.html.given_forms import form_of
+from tracklog.model.records import opened
+from tracklog.views.html.code import code, numbered
+from tracklog.views.html.diff.call_diffs import NOT_MADE, FileDiff, diffs_of_call
+from tracklog.views.html.legible import legible, shown
 from tracklog.views.html.markdown import markdown
-from tracklog.views.html.numbered import numbered
-from tracklog.views.html.patches import FileDiff
 from tracklog.views.html.pictures import Pictures, pictures_of
-from tracklog.views.html.plain import shown
 from tracklog.views.html.terminal import last_lines, terminal
+from tracklog.views.text.calls import source_words, stated_words, verdict_words
+
+_MOST_STEPS = 500
+_STATUSES = frozenset({"pending", "in_progress", "completed"})
+_PROSE = {"plan": frozenset({"ExitPlanMode"}), "prompt": frozenset({"Task", "Agent", "spawn_agent"})}
+_KEYS_OF_A_QUESTION = {"question", "header", "options", "multiSelect", "id"}
+_KEYS_OF_AN_OPTION = {"label", "description"}
+
+
+def form_of(key: str, value: Any, *, tool: str) -> Markup | None:
+    """A part of an input as a form of its own; None if there is none for it."""
+    if isinstance(value, str):
+        return _prose(value) if tool in _PROSE.get(key, ()) else None
+    if key in ("todos", "plan"):
+        steps = listed_steps(value)
+        return _steps(steps) if steps is not None and len(steps) <= _MOST_STEPS else None
+    if key == "questions" and _are_questions(value):
+        return _joined(map(_question, value))
+    return None
+
+
+def _joined(parts: Iterable[Markup]) -> Markup:
+    return Markup().join(parts)
+
+
+def _prose(text: str) -> Markup:
+    return Markup('<div class="md">{}</div>').format(markdown(text))
+
+
+def _steps(steps: list[ChecklistItem]) -> Markup:
+    return Markup('<ul class="to-do">{}</ul>').format(_joined(map(_step, steps)))
+
+
+def _step(step: ChecklistItem) -> Markup:
+    """One thing to do; a status that we do not know is said in its own words."""
+    word = shown(step.status.replace("_", " "), most=40)
+    looks = f"to-do-{step.status}" if step.status in _STATUSES else "to-do-other"
+    return Markup('<li class="{}"><span class="status">{}</span> {}</li>').format(
+        looks, word, legible(step.text)
+    )
+
+
+def _are_questions(value: Any) -> bool:
+    return isinstance(value, list) and 0 < len(value) <= _MOST_STEPS and all(map(_is_question, value))
+
+
+def _is_question(value: Any) -> bool:
+    if not isinstance(value, dict) or not value.keys() <= _KEYS_OF_A_QUESTION:
+        return False
+    options = value.get("options", [])
+    return (
+        isinstance(value.get("question"), str)
+        and isinstance(value.get("header", ""), str)
+        and isinstance(value.get("multiSelect", False), bool)
+        and isinstance(value.get("id", ""), str)
+        and isinstance(options, list)
+        and len(options) <= _MOST_STEPS
+        and all(map(_is_option, options))
+    )
+
+
+def _is_option(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() <= _KEYS_OF_AN_OPTION
+        and isinstance(value.get("label"), str)
+        and isinstance(value.get("description", ""), str)
+    )
+
+
+def _question(value: dict[str, Any]) -> Markup:
+    head = (
+        Markup('<span class="status">{}</span> ').format(shown(value["header"]))
+        if value.get("header")
+        else ""
+    )
+    several = Markup(' <span class="muted">several may be chosen</span>') if value.get("multiSelect") else ""
+    options = _joined(map(_option, value.get("options", [])))
+    return Markup('<div class="asked"><p>{}{}{}</p>{}</div>').format(
+        head, legible(value["question"]), several, Markup("<ul>{}</ul>").format(options) if options else ""
+    )
+
+
+def _option(value: dict[str, Any]) -> Markup:
+    words = value.get("description")
+    more = Markup(' <span class="muted">{}</span>').format(legible(words)) if words else ""
+    return Markup("<li><b>{}</b>{}</li>").format(legible(value["label"]), more)
+
 
 MOST_LETTERS = 16_000
 _LINES = 40
@@ -37,7 +130,7 @@ _SHELLS = frozenset(
 )
 
 
-class Given(NamedTuple):
+class InputField(NamedTuple):
     """A part of an input; a short one is a text on one line."""
 
     name: str
@@ -61,7 +154,7 @@ class Came(NamedTuple):
     source: str = ""  # where its text was read, if not in the result itself
 
 
-class Proof(NamedTuple):
+class EvidenceLine(NamedTuple):
     """A line that proves something."""
 
     path: str
@@ -74,7 +167,7 @@ class PhaseView(NamedTuple):
 
     what: str
     at: str | None
-    proof: Proof
+    proof: EvidenceLine
 
 
 class CallView(NamedTuple):
@@ -87,13 +180,13 @@ class CallView(NamedTuple):
     words: str
     why: str
     stated: str
-    given: list[Given]
-    ran: list[Given]
+    given: list[InputField]
+    ran: list[InputField]
     files: list[FileDiff]  # that it changed, or was to change
     is_made: bool  # whether it came to that
     came: list[Came]
     phases: list[PhaseView]
-    evidence: list[Proof]
+    evidence: list[EvidenceLine]
     hooks: list[HookRan]
     error: str
     decision: str
@@ -135,11 +228,11 @@ def call_view(detail: CallDetail, *, lines: ThreadLines) -> CallView:
     )
 
 
-def _proof(place: Place, lines: ThreadLines) -> Proof:
-    return Proof(place.path, place.line, lines.seq_of(place.path, place.line))
+def _proof(place: Place, lines: ThreadLines) -> EvidenceLine:
+    return EvidenceLine(place.path, place.line, lines.seq_of(place.path, place.line))
 
 
-def _given(given: Any, name: str, *, hides: frozenset[str]) -> list[Given]:
+def _given(given: Any, name: str, *, hides: frozenset[str]) -> list[InputField]:
     if given is None:
         return []
     if not isinstance(given, dict):
@@ -147,24 +240,24 @@ def _given(given: Any, name: str, *, hides: frozenset[str]) -> list[Given]:
     return [_part(str(key), value, name) for key, value in given.items() if key not in hides]
 
 
-def _part(key: str, value: Any, tool: str) -> Given:
+def _part(key: str, value: Any, tool: str) -> InputField:
     is_whole = len(value if isinstance(value, str) else _as_json(value)) <= MOST_LETTERS
     if is_whole and (form := form_of(key, value, tool=tool)) is not None:
-        return Given(shown(key), form)
+        return InputField(shown(key), form)
     is_short = isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) <= _SHORT)
     if is_short and "\n" not in str(value) and not (tool in _SHELLS and key in _COMMANDS):
-        return Given(shown(key), Markup(), shown(value if isinstance(value, str) else json.dumps(value)))
+        return InputField(shown(key), Markup(), shown(value if isinstance(value, str) else json.dumps(value)))
     return _long(key, value, tool)
 
 
-def _long(key: str, value: Any, tool: str) -> Given:
+def _long(key: str, value: Any, tool: str) -> InputField:
     """A part that has lines of its own."""
     if isinstance(value, str):
         text, language = value, "bash" if tool in _SHELLS and key in _COMMANDS else None
     else:
         text, language = _as_json(value), "json"
     html = code(text[:MOST_LETTERS], language=language)
-    return Given(shown(key), html, n_cut=max(len(text) - MOST_LETTERS, 0))
+    return InputField(shown(key), html, n_cut=max(len(text) - MOST_LETTERS, 0))
 
 
 def _as_json(value: Any) -> str:

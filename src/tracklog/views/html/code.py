@@ -4,25 +4,142 @@ Rules of this room
   1. Every letter of the code is in the output, in its order. What cannot be coloured is shown without colours.
   2. Time and size are bounded: a lexer is asked as long as there is time, the rest of the code stays plain.
   3. Classes, never styles: which colour a class has is said in static/code.css.
+
+Which language a piece of code is in: by the name that it is given, or by the name of its file.
+
+Rules of this room
+  1. Never by its content: a guess costs much and is wrong where it matters.
+  2. Only languages of this list: their lexers yield as they go and do not run away on what is made to hurt them.
+
+A piece of a file as agents read it: each line behind its number. Shown as code, with the numbers beside it.
+
+Rules of this room
+  1. Only what is numbered from line to line without a gap is taken for a file; the rest is shown as it came.
+  2. The numbers stand in a column of their own: who copies the code copies no numbers.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 from pygments.token import Token, _TokenType
 
-from tracklog.views.html.languages import language_of, lexer
-from tracklog.views.html.plain import legible
-from tracklog.views.html.remembered import Remembered
+from tracklog.views.html.cache import Remembered
+from tracklog.views.html.legible import legible
+from tracklog.views.html.terminal import terminal
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+
+# Name of the lexer: other names of the language, with the endings of its files.
+_LANGUAGES = {
+    "awk": "",
+    "bash": "sh shell zsh ksh fish .sh .bash .zsh .ksh .fish .bashrc .zshrc .profile .env",
+    "batch": "bat cmd .bat .cmd",
+    "c": ".c .h",
+    "clojure": "clj cljs edn .clj .cljs .cljc .edn",
+    "cmake": ".cmake cmakelists.txt",
+    "console": "shell-session bash-session terminal",
+    "cpp": "c++ cc cxx hpp cu cuda .cpp .cc .cxx .hpp .hh .hxx .cu .ino",
+    "csharp": "c# cs .cs .csx",
+    "css": ".css",
+    "dart": ".dart",
+    "diff": "patch udiff .diff .patch",
+    "docker": "dockerfile containerfile .dockerfile",
+    "elixir": "ex exs .ex .exs",
+    "erlang": "erl .erl .hrl",
+    "fsharp": "f# fs .fs .fsx .fsi",
+    "glsl": "vert frag wgsl hlsl .glsl .vert .frag .wgsl",
+    "go": "golang .go",
+    "graphql": "gql .graphql .gql",
+    "groovy": "gradle .groovy .gradle jenkinsfile",
+    "haskell": "hs .hs",
+    "html": "htm xhtml svelte astro .html .htm .xhtml .svelte .astro",
+    "http": "",
+    "ini": "cfg conf dosini .ini .cfg .conf .editorconfig .gitconfig .npmrc .service",
+    "java": ".java",
+    "javascript": "js mjs cjs node ecmascript .js .mjs .cjs",
+    "json": "jsonc json5 jsonl ndjson .json .jsonc .json5 .jsonl .ndjson .ipynb .geojson .webmanifest",
+    "jsx": "react .jsx",
+    "julia": "jl .jl",
+    "kotlin": "kt kts .kt .kts",
+    "less": ".less",
+    "lua": ".lua",
+    "make": "makefile mk gnumakefile justfile .mk .mak",
+    "markdown": "md mdx .md .mdx .markdown",
+    "nginx": "nginxconf nginx.conf",
+    "nix": ".nix",
+    "objective-c": "objc objectivec .m .mm",
+    "ocaml": "ml mli .ml .mli",
+    "perl": "pl pm .pl .pm",
+    "php": ".php",
+    "powershell": "ps1 pwsh posh .ps1 .psm1 .psd1",
+    "properties": ".properties",
+    "protobuf": "proto .proto",
+    "pytb": "traceback py3tb",
+    "python": "py python3 py3 pyi starlark bzl .py .pyi .pyw .bzl .star",
+    "r": "splus .r",
+    "rst": "rest restructuredtext .rst",
+    "ruby": "rb gemfile rakefile .rb .rake .gemspec",
+    "rust": "rs .rs",
+    "scala": "sbt .scala .sbt .sc",
+    "scss": "sass .scss",
+    "solidity": "sol .sol",
+    "sql": "mysql postgres postgresql sqlite plsql psql .sql",
+    "swift": ".swift",
+    "terraform": "tf hcl .tf .tfvars .hcl",
+    "tex": "latex .tex .sty .cls",
+    "toml": "pipfile cargo.lock poetry.lock uv.lock .toml",
+    "tsx": ".tsx",
+    "typescript": "ts mts cts .ts .mts .cts",
+    "vim": "viml vimscript .vim .vimrc",
+    "vue": ".vue",
+    "xml": "svg xsd xsl rss plist .xml .svg .xsd .xsl .xslt .plist .csproj .pom",
+    "yaml": "yml .yaml .yml",
+    "zig": ".zig",
+}
+_BY_NAME = {name: language for language, names in _LANGUAGES.items() for name in (language, *names.split())}
+LANGUAGES = frozenset(_LANGUAGES)
+_LONGEST_NAME = 60
+_LONGEST_PATH = 4_000
+
+
+def language_of(language: str | None, path: str | None) -> str | None:
+    """The name of the lexer for this language, or else for a file of this name."""
+    return _by_name(language) or _by_path(path)
+
+
+def _by_name(language: str | None) -> str | None:
+    word = (language or "").lstrip()[:_LONGEST_NAME].split(None, 1)[:1]  # "python title=…" of a fence
+    return _BY_NAME.get(word[0].strip("{}.").partition(",")[0].lower()) if word else None
+
+
+def _by_path(path: str | None) -> str | None:
+    name = (path or "")[-_LONGEST_PATH:].replace("\\", "/").rpartition("/")[2].lower()
+    stem, dot, _ = name.partition(".")
+    if dot and (found := _BY_NAME.get(name) or _BY_NAME.get(f".{name.rpartition('.')[2]}")):
+        return found
+    return _BY_NAME.get(stem) if stem.endswith("file") else None  # Dockerfile.dev too
+
+
+@cache
+def lexer(name: str) -> Lexer:
+    """The lexer of this name, which is one of ours."""
+    from pygments.lexers import get_lexer_by_name  # takes a while, and is wanted by few commands
+
+    return get_lexer_by_name(name)
+
 
 MOST_COLOURED = 60_000
 MOST_SPANS = 2_000
 LONGEST_LINE = 2_000
 MOST_SECONDS = 0.25
-
 _CLASSES = {
     Token.Comment: "c",
     Token.Comment.Preproc: "d",
@@ -52,9 +169,7 @@ _CLASSES = {
     Token.Generic.Prompt: "c",
 }
 CLASSES = frozenset(_CLASSES.values())
-
 Piece = tuple[str, str]  # class, or nothing, and text
-
 _remembered = Remembered(4_000_000)
 
 
@@ -123,3 +238,25 @@ def _class_of(kind: _TokenType | None) -> str:
             return found
         kind = kind.parent
     return ""
+
+
+_NUMBERED = re.compile(r" {0,9}([0-9]{1,7})[→\t](.*)")
+
+
+def numbered(text: str, *, path: str) -> Markup | None:
+    """The file's lines in the colours of its language, then what stands behind them; nothing if it has no numbers."""
+    lines = text.split("\n")
+    first, found = 0, list[str]()
+    for line in lines:
+        match = _NUMBERED.fullmatch(line.removesuffix("\r"))
+        if match is None or (found and int(match[1]) != first + len(found)):
+            break
+        first = first if found else int(match[1])
+        found.append(match[2])
+    if not found:
+        return None
+    numbers = "\n".join(str(n) for n in range(first, first + len(found)))
+    column = Markup('<pre class="numbers" aria-hidden="true">{}</pre>').format(numbers)
+    block = Markup('<div class="numbered">{}{}</div>').format(column, code("\n".join(found), path=path))
+    rest = "\n".join(lines[len(found) :]).strip("\n")
+    return block + terminal(rest) if rest else block

@@ -13,11 +13,10 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from tracklog.views.cli.printing import size as size_in_words
-from tracklog.views.cli.times import took
-from tracklog.views.cli.usage_numbers import PICO_IN_MICRO, short_number
-from tracklog.views.cli.usage_numbers import money as money_in_words
-from tracklog.views.html.plain import shown
+from tracklog.views.html.legible import shown
+from tracklog.views.text.numbers import PICO_IN_MICRO, short_number, took
+from tracklog.views.text.numbers import money as money_in_words
+from tracklog.views.text.printing import size as size_in_words
 
 NOT_IN_THE_LOG = "the log does not say"
 _MICRO_IN_DOLLAR = 1_000_000

@@ -13,19 +13,19 @@ from typing import NamedTuple
 from markupsafe import Markup
 from msgspec.structs import replace
 
-from tracklog.model.moments import NO_TIME, moment_ms
+from tracklog.clock import NO_TIME, moment_ms
+from tracklog.conversation.branches import OpenedTurn
+from tracklog.conversation.lines import ThreadLines
+from tracklog.conversation.rows import EventRow
+from tracklog.conversation.window import ShownRow, is_quiet
 from tracklog.model.session import Call
-from tracklog.pipeline.event_rows import Row
-from tracklog.pipeline.thread_branches import OpenedTurn
-from tracklog.pipeline.thread_lines import ThreadLines
-from tracklog.pipeline.thread_page import ShownRow, is_quiet
-from tracklog.views.cli.call_words import reason_of
-from tracklog.views.html.call_changes import NOT_MADE, changes_of
+from tracklog.views.html.diff.call_diffs import NOT_MADE, changes_of
+from tracklog.views.html.legible import gist, legible, shown
 from tracklog.views.html.markdown import markdown
 from tracklog.views.html.numbers import duration
 from tracklog.views.html.pictures import Pictures, pictures_of
-from tracklog.views.html.plain import gist, legible, shown
 from tracklog.views.html.terminal import terminal, without_looks
+from tracklog.views.text.calls import reason_of
 
 _GIST = 240
 _OF_A_TERMINAL = frozenset({"printed", "result", "hook"})
@@ -56,7 +56,7 @@ _WORDS = {
 }
 
 
-class RowView(NamedTuple):
+class ConversationRowView(NamedTuple):
     """A row as its template shows it."""
 
     id: str
@@ -95,14 +95,14 @@ def row_name(seq: int, n: int) -> str:
     return f"r{seq}" if n == 0 else f"r{seq}.{n}"
 
 
-def row_views(rows: Iterable[ShownRow], *, lines: ThreadLines) -> list[RowView]:
+def row_views(rows: Iterable[ShownRow], *, lines: ThreadLines) -> list[ConversationRowView]:
     """What the template is given for a window."""
     return [_view(one, lines) for one in rows]
 
 
-def _view(one: ShownRow, lines: ThreadLines) -> RowView:
+def _view(one: ShownRow, lines: ThreadLines) -> ConversationRowView:
     row = one.row
-    base = RowView(
+    base = ConversationRowView(
         id=row_name(row.seq, row.n),
         seq=row.seq,
         n=row.n,
@@ -148,7 +148,7 @@ def _classes(one: ShownRow) -> str:
     return " ".join(parts)
 
 
-def _word(row: Row) -> str:
+def _word(row: EventRow) -> str:
     if row.kind == "prompt":
         return _WHO.get(row.label, row.label)
     if row.kind == "answer":
@@ -158,7 +158,7 @@ def _word(row: Row) -> str:
     return _WORDS.get(row.kind, row.kind)
 
 
-def _first_line(row: Row) -> str:
+def _first_line(row: EventRow) -> str:
     if row.kind == "call":
         return row.gist
     text = without_looks(row.text) if row.kind in _OF_A_TERMINAL else row.text
@@ -181,7 +181,7 @@ def _first_line(row: Row) -> str:
     return words or row.label
 
 
-def _call_view(base: RowView, one: ShownRow) -> RowView:
+def _call_view(base: ConversationRowView, one: ShownRow) -> ConversationRowView:
     call, row = one.call, one.row
     is_made = call is None or call.verdict not in NOT_MADE
     changes = changes_of(row.label, row.input, one.report) if is_made else None

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tracklog.views.html.terminal_looks import COLOURS
+from tracklog.views.html.terminal import COLOURS
 
 
 class Shade(NamedTuple):

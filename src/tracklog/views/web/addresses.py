@@ -19,9 +19,9 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tracklog.views.cli.filters import moment_meant
-from tracklog.views.html.plain import shown
-from tracklog.views.web.frame import Way, problem
+from tracklog.app.scope.filters import moment_meant
+from tracklog.views.html.legible import shown
+from tracklog.views.web.frame import NextLink, problem
 
 _LONGEST = 400  # letters of a value
 _LONGEST_PLACE = 8_000  # of where a page goes on: a letter of a title takes up to sixteen
@@ -35,7 +35,7 @@ class NotMeant(Exception):  # noqa: N818 - what it says of a value
         self.name = name
 
 
-class Address:
+class PageUrl:
     """A page with what it is asked."""
 
     def __init__(self, path: str, given: Mapping[str, str]) -> None:
@@ -122,7 +122,7 @@ def wrong_place() -> NotMeant:
     return NotMeant("after", "This address does not say where the list goes on: begin at its first page.")
 
 
-def said_what_is_not_meant(request: Request, wrong: NotMeant, address: Address) -> Response:
+def said_what_is_not_meant(request: Request, wrong: NotMeant, address: PageUrl) -> Response:
     """The page about it."""
-    way = Way(address.without(wrong.name), "The list without it")
+    way = NextLink(address.without(wrong.name), "The list without it")
     return problem(request, 400, "Not understood", str(wrong), ways=[way])

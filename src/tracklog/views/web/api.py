@@ -22,11 +22,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from tracklog.errors import UserError
-from tracklog.store.totals import totals
-from tracklog.views.cli.ending import NOT_FINE, WRONG_USE
-from tracklog.views.cli.printing import SCHEMA_VERSION, safe_lines, talk
-from tracklog.views.web.plain import error_document
+from tracklog.errors import NOT_FINE, WRONG_USE, UserError
+from tracklog.index.tables_health import totals
+from tracklog.views.text.printing import SCHEMA_VERSION, safe_lines, talk
+from tracklog.views.web.server.plain_answers import error_document
 from tracklog.views.web.site import Site, site_of
 
 MOST_AT_ONCE = 2
@@ -43,7 +42,7 @@ _FILTERS = {"since": _TEXT, "until": _TEXT, "project": _TEXT, "model": _TEXT, "a
 _ONE = {"agent": _WORD}
 
 
-class Question(NamedTuple):
+class ApiCommand(NamedTuple):
     """A command that may be asked, and what may be said along with it."""
 
     options: dict[str, re.Pattern[str]]  # the flags are those that take a yes
@@ -56,21 +55,21 @@ class Question(NamedTuple):
 
 
 QUESTIONS = {
-    "places": Question(_ONE),
-    "doctor": Question(_ONE, is_answer_anyway=True),
-    "sessions": Question({**_FILTERS, "limit": _NUMBER}, syncs=True),
-    "show": Question(
+    "places": ApiCommand(_ONE),
+    "doctor": ApiCommand(_ONE, is_answer_anyway=True),
+    "sessions": ApiCommand({**_FILTERS, "limit": _NUMBER}, syncs=True),
+    "show": ApiCommand(
         {**_FILTERS, "thinking": _YES, "branch": _WORD, "thread": _WORD}, takes=_SESSION, needs_it=True
     ),
-    "final": Question({**_FILTERS, "last-text": _YES}, takes=_SESSION, needs_it=True),
-    "calls": Question(
+    "final": ApiCommand({**_FILTERS, "last-text": _YES}, takes=_SESSION, needs_it=True),
+    "calls": ApiCommand(
         {**_FILTERS, "tool": _TEXT, "verdict": _WORD, "slow": _NUMBER, "limit": _NUMBER},
         takes=_SESSION,
         syncs=True,
     ),
-    "agents": Question(_FILTERS, takes=_SESSION, needs_it=True),
-    "graph": Question(_FILTERS, takes=_SESSION, needs_it=True),
-    "usage": Question(
+    "agents": ApiCommand(_FILTERS, takes=_SESSION, needs_it=True),
+    "graph": ApiCommand(_FILTERS, takes=_SESSION, needs_it=True),
+    "usage": ApiCommand(
         {
             **_FILTERS,
             "zone": _WORD,
@@ -86,11 +85,11 @@ QUESTIONS = {
         takes=_WORD,
         syncs=True,
     ),
-    "search": Question(
+    "search": ApiCommand(
         {**_FILTERS, "limit": _NUMBER, "by": _WORD, "regex": _YES}, syncs=True, is_answer_anyway=True
     ),
-    "top": Question({**_ONE, "all": _YES}),
-    "prices": Question({}, takes=_TEXT),
+    "top": ApiCommand({**_ONE, "all": _YES}),
+    "prices": ApiCommand({}, takes=_TEXT),
 }
 
 
@@ -173,7 +172,7 @@ def _said_plainly(text: str, *, is_pattern: bool) -> str:
     return f"\\{text}" if is_pattern else f" {text}"
 
 
-def _option(question: Question, key: str, value: str) -> str:
+def _option(question: ApiCommand, key: str, value: str) -> str:
     pattern = question.options.get(key)
     if pattern is None:
         raise UserError(f"no such parameter: {key[:60]!r}; there are: {', '.join(question.options)}")
@@ -187,7 +186,7 @@ def _where(site: Site) -> list[str]:
     return [f"--home={site.home.path}", *(f"--root={folder}" for folder in folders)]
 
 
-async def _asked(question: Question, words: list[str]) -> Response:
+async def _asked(question: ApiCommand, words: list[str]) -> Response:
     """What the command line says to these words."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -210,7 +209,7 @@ async def _asked(question: Question, words: list[str]) -> Response:
     return _answer_of(question, child.returncode, out, err.decode("utf-8", "replace"))
 
 
-def _answer_of(question: Question, code: int | None, out: bytes, err: str) -> Response:
+def _answer_of(question: ApiCommand, code: int | None, out: bytes, err: str) -> Response:
     if code == 0 or (code == NOT_FINE and out and question.is_answer_anyway):
         return Response(out, media_type="application/json")
     said = [line.removeprefix("tracklog: ") for line in err.splitlines() if line.startswith("tracklog: ")]

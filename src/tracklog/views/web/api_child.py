@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from tracklog.views.cli.app import run
+from tracklog.views.cli.click_app import run
 
 if __name__ == "__main__":
     code = run([str(word) for word in json.load(sys.stdin)])

@@ -16,20 +16,19 @@ from typing import TYPE_CHECKING, cast
 
 from starlette.requests import HTTPConnection
 
-from tracklog.model.prices import Prices
-from tracklog.pipeline.board import BoardRow
-from tracklog.pipeline.open_threads import OpenThreads
-from tracklog.pipeline.session_tables import Tables
-from tracklog.sources.found import Root
+from tracklog.app.old_lists.tables import Tables
+from tracklog.conversation.session import OpenThreads
+from tracklog.home import Home
+from tracklog.ledger.prices.rates import NAME, Prices, prices_with
+from tracklog.live.board.board import BoardRow
+from tracklog.sources.log_file import Root
 from tracklog.store.database import Database, reading
-from tracklog.store.home import Home
-from tracklog.store.own_prices import NAME, prices_with
 from tracklog.store.scope import Scope
 
 if TYPE_CHECKING:
-    from tracklog.views.web.events import Hub
-    from tracklog.views.web.indexing import Indexing
-    from tracklog.views.web.live import Live
+    from tracklog.app.index.background import Indexing
+    from tracklog.app.live.board import Live
+    from tracklog.app.live.event_hub import Hub
 
 
 def _utc_now() -> datetime:

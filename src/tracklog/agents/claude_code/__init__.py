@@ -1,0 +1,1 @@
+"""Claude Code: where its logs are, what their lines mean, how its program is started and recognised."""

@@ -1,0 +1,1 @@
+"""Attachments of Claude Code's lines: what the client put into the context by itself."""

@@ -1,0 +1,1 @@
+"""Results of Claude Code's tools (`toolUseResult`), by tool."""

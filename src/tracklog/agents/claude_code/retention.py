@@ -1,0 +1,112 @@
+"""Which sessions the agents will delete, and when.
+
+Rules of this room
+  1. Claude Code deletes at its start what was not written to for `cleanupPeriodDays` days (30 unless it is set), each
+     file by its own time, in the folders of all projects (docs/archive.md#what-agents-delete).
+  2. Whoever starts it anywhere deletes with the settings that hold there: of those of several projects, the shortest
+     time counts. What the organisation sets holds everywhere.
+  3. Codex deletes nothing by itself: it moves sessions to `archived_sessions` and may compress them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.log_file import FileKind, LogFile
+
+DEFAULT_DAYS = 30
+_DAY_NS = 86_400_000_000_000
+_LARGEST_SETTINGS = 4 << 20
+_SESSION_KINDS = frozenset({FileKind.TRANSCRIPT})
+
+
+class Retention(NamedTuple):
+    """For how long a client keeps logs, and which file says so; None: the client's own default."""
+
+    days: int
+    said_by: Path | None = None
+    why_paused: str | None = None  # why recent clients delete nothing at present
+
+
+class Deletion(NamedTuple):
+    """A session, and from when on its next start lets the agent delete it."""
+
+    session: str
+    path: Path
+    at_ns: int
+
+
+def retention(
+    root: Path, *, projects: Iterable[Path] = (), managed: Sequence[Path] | None = None
+) -> Retention:
+    """For how long Claude Code keeps the logs in a home; `projects` are folders that it is started in."""
+    for path in managed_settings() if managed is None else managed:
+        if (said := _said_by(path)) is not None:
+            return said
+    own = _said_by(root / "settings.json") or Retention(DEFAULT_DAYS)
+    theirs = (_of_project(folder, own) for folder in dict.fromkeys(projects))
+    return min((own, *theirs), key=lambda one: (one.why_paused is not None, one.days))
+
+
+def deletions(
+    files: Iterable[LogFile], retentions: Mapping[Path, Retention], *, now_ns: int, within_days: float
+) -> list[Deletion]:
+    """The sessions of Claude Code that are deleted within some days, the next one first."""
+    found = []
+    for file in files:
+        kept = retentions.get(file.root)
+        if file.agent != "claude" or file.kind not in _SESSION_KINDS or kept is None or kept.why_paused:
+            continue
+        at_ns = file.mtime_ns + kept.days * _DAY_NS
+        if at_ns < now_ns + within_days * _DAY_NS:
+            found.append(Deletion(file.session or file.path.stem, file.path, at_ns))
+    return sorted(found, key=lambda one: (one.at_ns, one.session))
+
+
+def managed_settings(platform: str = sys.platform) -> list[Path]:
+    """Where an organisation's settings stand, what wins first."""
+    base = Path("/Library/Application Support/ClaudeCode" if platform == "darwin" else "/etc/claude-code")
+    parts = base / "managed-settings.d"
+    added = sorted(parts.glob("*.json"), reverse=True) if parts.is_dir() else []
+    return [*added, base / "managed-settings.json"]
+
+
+def _of_project(folder: Path, own: Retention) -> Retention:
+    """What holds in a project: its local settings, then its shared ones, then those of the user."""
+    settings = folder / ".claude"
+    said = _said_by(settings / "settings.local.json") or _said_by(settings / "settings.json")
+    return said or own
+
+
+def _said_by(path: Path) -> Retention | None:
+    value = _settings_in(path).get("cleanupPeriodDays")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or value < 0:
+        return Retention(DEFAULT_DAYS, path, "its value is not a number of days")
+    if value == 0:
+        # refused since 2.1.89, because older ones kept nothing at all then
+        return Retention(0, path, "0 is refused by recent clients; those before 2.1.89 delete everything")
+    return Retention(int(value), path)
+
+
+def _settings_in(path: Path) -> Mapping[str, object]:
+    try:
+        raw = b"".join(_at_most(chunks(path), _LARGEST_SETTINGS))
+        settings = json.loads(raw)
+    except (NotReadable, ValueError, RecursionError):
+        return {}  # no settings, or none that a client could read
+    return settings if isinstance(settings, dict) else {}
+
+
+def _at_most(pieces: Iterator[bytes], n_bytes: int) -> Iterator[bytes]:
+    for piece in pieces:
+        yield piece[:n_bytes]
+        n_bytes -= len(piece)
+        if n_bytes <= 0:
+            return

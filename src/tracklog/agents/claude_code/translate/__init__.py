@@ -1,0 +1,1 @@
+"""Make events of Claude Code's records."""

@@ -1,0 +1,1 @@
+"""Codex: where its logs are, what their lines mean, how its program is started and recognised."""

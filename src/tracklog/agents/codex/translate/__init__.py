@@ -1,0 +1,1 @@
+"""Make events of Codex's records."""

@@ -1,0 +1,252 @@
+"""The index as the commands use it: brought up to date first, if that is wanted and possible.
+
+Rules of this room
+  1. Where there is no index, reading commands read the logs themselves; commands that need one make it.
+  2. Where nothing changed, the index is only read: no lock is taken.
+  3. If another process writes it, the answer is what it knew before, and that is said.
+  4. What depends on logs that the index has read (rows of sessions, the ledger) is put together before every answer,
+     also with `--no-sync`: all commands answer from the same state of the index.
+  5. Where the disk takes no more, commands that can do so read the logs; the others answer with what was known
+     before, and that is said.
+  6. A damaged index is set aside and made anew, and that is said.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from tracklog.agents.roots import default_roots
+from tracklog.errors import NotThere, UserError
+from tracklog.home import Busy, Home, NotWritable, tracklog_home
+from tracklog.index.freshness import ProcessLook
+from tracklog.sources.log_file import Root
+from tracklog.store.database import DamagedIndex, Database, DiskFull, reading, schema_of, writing
+from tracklog.store.migrate import MADE_LATER, NEWEST
+from tracklog.store.scope import Scope, scope_of
+from tracklog.views.text.printing import talk
+
+if TYPE_CHECKING:
+    from tracklog.index.sync import Synced
+
+Result = TypeVar("Result")
+
+
+class Index(NamedTuple):
+    """An open index, and which part of it is meant."""
+
+    database: Database
+    roots: list[Root]
+    scope: Scope
+    look: ProcessLook  # shared by all parts of the answer
+
+
+def asked_roots(given: Sequence[Path], *, agent: str | None = None, home: Path | None = None) -> list[Root]:
+    """The roots that are given, or the homes of the agents; of one agent, if that is asked for.
+
+    A folder that is gone is fine as long as the index knows logs that stood there.
+    """
+    roots = _roots_given(given, home) if given else default_roots(os.environ)
+    return [root for root in roots if root.agent in (None, agent or root.agent)]
+
+
+def _roots_given(given: Sequence[Path], home: Path | None) -> list[Root]:
+    from tracklog.agents.discovery import roots_at
+    from tracklog.app.scope.resolve import refuse_if_out_of_reach
+
+    for path in given:
+        if not os.path.lexists(path) and not _is_known(path.absolute(), Home(tracklog_home(home))):
+            refuse_if_out_of_reach(path)
+    return [root for path in given for root in roots_at(path.absolute())]
+
+
+def _is_known(path: Path, home: Home) -> bool:
+    try:
+        with reading(home) as database:
+            return database is not None and scope_of([path]).holds_any(database.db)
+    except DamagedIndex:
+        return False
+
+
+@contextmanager
+def indexed(
+    given: Sequence[Path],
+    *,
+    home: Path | None,
+    syncs: bool = True,
+    settles: bool = True,
+    makes: bool = False,
+) -> Iterator[Index | None]:
+    """The index for some roots, up to date; None if there is none and none is to be made."""
+    ours = Home(tracklog_home(home))
+    roots = asked_roots(given, home=home)
+    scope, look = scope_of(root.path for root in roots), ProcessLook()
+    if not makes and not ours.has_index():
+        yield None
+        return
+    try:
+        if syncs and not _is_up_to_date(ours, roots, look if settles else None):
+            from tracklog.index.rebuild import with_index  # all readers come with it
+
+            with_index(
+                ours,
+                lambda database: _bring_up_to_date(database, roots, look if settles else None),
+                on_damage=_say,
+            )
+        elif not syncs and settles and not _is_settled(ours):
+            from tracklog.index.refresh import settle_sessions
+
+            with writing(ours) as writer:
+                settle_sessions(writer, look=look)
+    except (Busy, NotWritable) as hindered:
+        if not makes and not _was_ever_complete(ours, roots):
+            talk(f"tracklog: {why_as_before(hindered)}, and {_lack_of(ours)}: the logs are read")
+            yield None
+            return
+        if makes and not _can_be_asked(ours):
+            raise _no_index(ours, hindered) from hindered
+        talk(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
+    except DiskFull as trouble:
+        if makes and not _was_ever_complete(ours, roots):
+            raise
+        talk(f"tracklog: {trouble}")
+        if not makes:
+            talk("tracklog: the logs are read instead")
+            yield None
+            return
+        talk("tracklog: this is what the index knew before")
+    with reading(ours) as database:
+        yield None if database is None else Index(database, roots, scope, look)
+
+
+def why_as_before(hindered: Busy | NotWritable) -> str:
+    """Why the index is not brought up to date, in words that more can be said behind."""
+    is_busy = isinstance(hindered, Busy)
+    return "another process is writing the index" if is_busy else "the index may only be read here"
+
+
+def why_there_is_none(home: Path | None) -> Exception:
+    """What to raise where `indexed` gave no index that can be asked."""
+    return _no_index(Home(tracklog_home(home)))
+
+
+def _no_index(home: Home, hindered: Busy | NotWritable | None = None) -> Exception:
+    """What to raise where this tracklog cannot read the index; `hindered` is why it cannot make or update one."""
+    if isinstance(hindered, Busy):
+        return NotThere("another process is writing the index: try again when it is done")
+    version = schema_of(home)
+    if version is None:
+        return hindered or NotThere("there is no index yet: `tracklog index` makes it")
+    if version > NEWEST:
+        return UserError(MADE_LATER)
+    if hindered is None and home.is_writable():
+        return NotThere("the index was made by an older tracklog: `tracklog index` updates it")
+    return NotThere(
+        f"the index in {home.path} was made by an older tracklog, and is read-only: run `tracklog index` as a user who "
+        "may write there, or name another folder with --home"
+    )
+
+
+def _lack_of(home: Home) -> str:
+    """Why the logs are read rather than an index that cannot be written."""
+    version = schema_of(home) or NEWEST
+    if version == NEWEST:
+        return "is not complete"
+    return f"was made by {'a later' if version > NEWEST else 'an older'} tracklog"
+
+
+def _can_be_asked(home: Home) -> bool:
+    with reading(home) as database:
+        return database is not None
+
+
+def _was_ever_complete(home: Home, roots: list[Root]) -> bool:
+    """Whether these roots were read to their end at least once."""
+    from tracklog.store.file_stamps import folders_of, root_key
+
+    with reading(home) as database:
+        keys = {root_key(root) for root in roots}
+        return database is not None and folders_of(database.db, sorted(keys)).keys() == keys
+
+
+def _is_up_to_date(home: Home, roots: list[Root], look: ProcessLook | None) -> bool:
+    """Whether the index knows all the logs; with a look, whether its sessions also say what the processes say."""
+    from tracklog.index.freshness import is_still
+
+    try:
+        with reading(home) as database:
+            if database is None or not is_still(database.db, roots, spool=home.spool):
+                return False
+            return look is None or _are_sessions_true(database, look)
+    except DamagedIndex:
+        return False  # who writes it will see to that
+
+
+def _are_sessions_true(database: Database, look: ProcessLook) -> bool:
+    """Whether the rows of sessions say what the logs and the processes say now."""
+    from tracklog.sessions.tables_write import unsettled  # slow to load, and sums of money need none of it
+
+    return not unsettled(database.db) and not look.changed(database)
+
+
+def _is_settled(home: Home) -> bool:
+    from tracklog.sessions.tables_write import unsettled
+
+    with reading(home) as database:
+        return database is None or not unsettled(database.db)
+
+
+def _bring_up_to_date(database: Database, roots: list[Root], look: ProcessLook | None) -> None:
+    from tracklog.index.refresh import settle_sessions
+
+    done = synced(database, roots)
+    if look is not None:
+        if not done.is_nothing:
+            look.repeat()
+        settle_sessions(database, look=look)
+
+
+def written(home: Home, work: Callable[[Database], Result]) -> Result:
+    """What `work` does with the index, which only we write."""
+    from tracklog.index.rebuild import with_index
+
+    try:
+        return with_index(home, work, on_damage=_say)
+    except Busy as busy:
+        raise NotThere("another process is writing the index: try again when it is done") from busy
+
+
+def _say(damage: DamagedIndex, aside: Path) -> None:
+    talk(f"tracklog: {damage}")
+    talk(f"tracklog: it is now {aside.name}; a new one is made from the logs and the archive")
+
+
+def synced(
+    database: Database, roots: list[Root], *, with_archive: bool | None = None, is_full: bool = False
+) -> Synced:
+    """Reads what is new, with a progress bar where it takes time; says what went wrong."""
+    from tracklog.index.sync import sync
+    from tracklog.views.cli.output.progress import progress_of_unknown
+
+    with progress_of_unknown("indexing") as (set_total, tell):
+        done = sync(
+            database,
+            roots,
+            with_archive=is_archiving(database) if with_archive is None else with_archive,
+            is_full=is_full,
+            on_plan=set_total,
+            on_read=tell,
+        )
+    for problem in done.problems:
+        talk(f"tracklog: {problem}")
+    return done
+
+
+def is_archiving(database: Database) -> bool:
+    """Whether logs go to the archive: they do, unless the index was last made with --no-archive."""
+    from tracklog.store.database import setting
+
+    return setting(database.db, "archive") != "off"

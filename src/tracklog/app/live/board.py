@@ -1,0 +1,262 @@
+"""What runs now: one thread watches all logs, and whoever asks is told how things stood a moment ago.
+
+Rules of this room
+  1. The server answers before the first look is over; until then nothing is known, and that is said.
+  2. That a line came is told at once, and at most ten times a second of one thread. The board is told when something
+     that a row says has changed; a clock that ticks is no news.
+  3. What takes whole logs or the index to know is found out beside: states and lines never wait for it.
+  4. A watch that fails is kept in sight, and begun again after a pause.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from threading import Event, Thread
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from tracklog.app.live.event_hub import Hub
+from tracklog.errors import UserError, why_failed
+from tracklog.home import Home
+from tracklog.ledger.prices.rates import Prices
+from tracklog.live.board.board import Board, BoardRow
+from tracklog.live.board.counts import CountsBeside, SessionUsage
+from tracklog.live.journal import LiveEvent
+from tracklog.live.watch.session import Minutes
+from tracklog.live.watch.watcher import Watch
+from tracklog.liveness.permission_requests import Ask, open_asks
+from tracklog.reading.session_files import ThreadName
+from tracklog.sessions.tables_calls import usual_times
+from tracklog.sources.log_file import Root
+from tracklog.store.database import reading
+
+_TICK_S = 0.2
+_ROWS_S = 0.25  # between two looks at all rows while things happen,
+_ANYWAY_S = 1.0  # and when nothing does
+_APPENDS_S = 0.1
+_MINOR_S = 2.0  # between two words about what only adds up: lines, times, costs
+_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
+_USUAL_S = 600.0
+_USUAL_AGAIN_S = 15.0  # while there is no index yet
+
+
+class BoardShot(NamedTuple):
+    """The board as it was at a moment. Nothing in it changes."""
+
+    rows: tuple[BoardRow, ...] = ()
+    asks: tuple[Ask, ...] = ()  # that can be answered here
+    at_ms: int = 0
+    version: int = 0
+    problems: tuple[str, ...] = ()
+    is_ready: bool = False  # whether the first look is over
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a person."""
+        return sum(map(self.needs_you, self.rows))
+
+    def needs_you(self, row: BoardRow) -> bool:
+        """Whether a session waits for a person. One whose question can be answered here does, whatever else is said of it."""
+        asks = row.agent == "claude" and any(ask.session == row.id for ask in self.asks)
+        return asks or row.state.state == "waiting"
+
+
+class Live:
+    """Watches some roots, and tells a hub."""
+
+    def __init__(self, roots: Sequence[Root], home: Home, prices: Prices, hub: Hub) -> None:
+        self._roots = list(roots)
+        self._home = home
+        self._prices = prices
+        self._hub = hub
+        self._shot = BoardShot()
+        self._told_face: object = None
+        self._told_sums: object = None
+        self._told_ms = 0
+        self._is_over = Event()
+        self._usual = _UsualTimes(home, self._is_over)
+        self._thread = Thread(target=self._run, name="live", daemon=True)
+        self.on_growth: Callable[[], None] | None = (
+            None  # told when logs have grown, or a process came or went
+        )
+
+    def start(self) -> None:
+        """Begins to look; returns at once."""
+        self._usual.start()
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the watch."""
+        self._is_over.set()
+        if self._thread.is_alive():
+            self._thread.join(5.0)
+
+    def snapshot(self) -> BoardShot:
+        """How things stood a moment ago."""
+        return self._shot
+
+    def waiting(self) -> int:
+        """How many sessions wait for a person."""
+        return self._shot.waiting
+
+    def _run(self) -> None:
+        pause_s = _PAUSE_S
+        while not self._is_over.is_set():
+            began = time.monotonic()
+            try:
+                self._watch()
+            except Exception as error:  # a door: whatever failed is shown, and tried again
+                if time.monotonic() - began > _LONGEST_PAUSE_S:
+                    pause_s = _PAUSE_S
+                self._fail(error)
+                self._is_over.wait(pause_s)
+                pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
+
+    def _watch(self) -> None:
+        """Watches until the server ends."""
+        with closing(Watch(self._roots, spool=self._home.spool)) as watch:
+            watch.begin()
+            with closing(CountsBeside(watch, self._prices)) as counts:
+                board = Board(watch, self._prices, home=self._home, counts=counts)
+                appends, looked_at, has_news = Appends(self._hub), 0.0, True
+                while not self._is_over.is_set():
+                    if time.monotonic() - looked_at >= (_ROWS_S if has_news else _ANYWAY_S):
+                        looked_at, has_news = time.monotonic(), False
+                        self._look(watch, board, counts)
+                    events = watch.wait(appends.patience(_TICK_S))
+                    grown = watch.grown()
+                    self._tell(events, grown, appends)
+                    has_news = has_news or bool(events or grown)
+
+    def _tell(self, events: Sequence[LiveEvent], grown: Mapping[ThreadName, int], appends: Appends) -> None:
+        appends.tell(grown)
+        for event in events:
+            if event.event == "log_replaced":
+                thread = {"agent": event.agent, "session": event.session, "thread": event.thread}
+                self._hub.publish("rewritten", thread)
+        has_changed = bool(grown) or any(event.event == "state_changed" for event in events)
+        if has_changed and self.on_growth is not None:
+            self.on_growth()
+
+    def _look(self, watch: Watch, board: Board, counts: CountsBeside) -> None:
+        """Takes down how things stand; tells if that is another board than before."""
+        now_ms = time.time_ns() // 1_000_000
+        board.usual_ms = self._usual.times
+        shot = BoardShot(
+            rows=tuple(board.rows(now_ms)),
+            asks=tuple(ask for ask in open_asks(self._home) if ask.run.isascii()),  # as our runs are named
+            at_ms=now_ms,
+            problems=tuple(_problems(self._roots, watch, counts)),
+            is_ready=True,
+        )
+        self._show(shot)
+
+    def _show(self, shot: BoardShot) -> None:
+        """Tells at once what a row says; what only adds up is told now and then."""
+        face, sums = _face(shot), _sums(shot)
+        is_later = shot.at_ms - self._told_ms >= _MINOR_S * 1000
+        is_news = face != self._told_face or (is_later and sums != self._told_sums)
+        self._shot = shot._replace(version=self._shot.version + is_news)
+        if is_news:
+            self._told_face, self._told_sums, self._told_ms = face, sums, shot.at_ms
+            self._hub.publish("board", {"version": self._shot.version, "waiting": shot.waiting})
+
+    def _fail(self, error: Exception) -> None:
+        why = str(error) if isinstance(error, UserError) else repr(error)
+        self._show(
+            self._shot._replace(problems=(f"the watch over the logs failed, and is begun again: {why}",))
+        )
+
+
+class Appends:
+    """Tells which logs grow: the first line of a thread at once, more of them ten times a second."""
+
+    def __init__(self, hub: Hub, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._hub = hub
+        self._clock = clock
+        self._untold: dict[ThreadName, int] = {}
+        self._told_at: dict[ThreadName, float] = {}
+
+    def tell(self, grown: Mapping[ThreadName, int]) -> None:
+        """Takes in which threads have grown, and tells what is due."""
+        for thread, lines in grown.items():
+            self._untold[thread] = self._untold.get(thread, 0) + lines
+        now = self._clock()
+        self._told_at = {one: at for one, at in self._told_at.items() if now - at < _APPENDS_S}
+        for thread in [one for one in self._untold if one not in self._told_at]:
+            self._told_at[thread] = now
+            agent, session, name = thread
+            lines = self._untold.pop(thread)
+            self._hub.publish("append", {"agent": agent, "session": session, "thread": name, "lines": lines})
+
+    def patience(self, most_s: float) -> float:
+        """How long one may wait before something is due."""
+        if not self._untold:
+            return most_s
+        next_at = min(self._told_at.get(thread, 0.0) for thread in self._untold) + _APPENDS_S
+        return min(max(next_at - self._clock(), 0.01), most_s)
+
+
+class _UsualTimes:
+    """How long calls take here, from the index: asked seldom, and beside."""
+
+    def __init__(self, home: Home, is_over: Event) -> None:
+        self._home = home
+        self._is_over = is_over
+        self.times: Mapping[str, float] = {}
+
+    def start(self) -> None:
+        Thread(target=self._run, name="usual times", daemon=True).start()
+
+    def _run(self) -> None:
+        pause_s = 1.0
+        while not self._is_over.wait(pause_s):
+            pause_s = _USUAL_AGAIN_S
+            try:
+                with reading(self._home) as database:
+                    if database is not None:
+                        self.times = usual_times(database.db)
+            except UserError:
+                continue  # the index says so itself, on every page; until then five minutes are the rule
+            pause_s = _USUAL_S if self.times else _USUAL_AGAIN_S
+
+
+def _face(shot: BoardShot) -> object:
+    """What the rows say, apart from what only adds up."""
+    rows = [
+        row._replace(
+            state=replace(row.state, evidence=[]),
+            threads=tuple(one._replace(state=replace(one.state, evidence=[])) for one in row.threads),
+            spending=SessionUsage(),
+            minutes=Minutes(),
+            last_ms=0,
+        )
+        for row in shot.rows
+    ]
+    return rows, [(ask.id, ask.at_ms) for ask in shot.asks], shot.problems, shot.is_ready
+
+
+def _sums(shot: BoardShot) -> object:
+    return [(row.last_ms, row.minutes.lines, row.spending) for row in shot.rows]
+
+
+def _problems(roots: Sequence[Root], watch: Watch, counts: CountsBeside) -> list[str]:
+    found = [why for root in roots if (why := _unreadable(root)) is not None]
+    if watch.why_without_hints:
+        found.append(f"the system does not say what changes, so it is looked for: {watch.why_without_hints}")
+    return found + ([counts.problem] if counts.problem else [])
+
+
+def _unreadable(root: Root) -> str | None:
+    """Why a root that is there cannot be looked at."""
+    path = root.path / root.part if root.part else root.path
+    try:
+        if path.is_dir():
+            os.scandir(path).close()
+    except OSError as error:
+        return f"cannot look into {path}: {why_failed(error)}"
+    return None

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from threading import RLock
+from typing import Any, NamedTuple
+
+KEPT = 2_000
+MOST_LISTENERS = 500
+HEARTBEAT_S = 15.0
+_MOST_AT_ONCE = 64 << 10  # bytes that are given out in one piece
+_RETRY_MS = 1_000
+_ID = re.compile(r"([0-9a-f]{16})-([0-9]{1,15})")
+
+
+class _Kept(NamedTuple):
+    n: int
+    data: bytes
+
+
+class Listener:
+    """One stream: how far it was told, and the bell that says there is more."""
+
+    def __init__(self, heard: int) -> None:
+        self.heard = heard
+        self.loop = asyncio.get_running_loop()
+        self.bell = asyncio.Event()
+        self.is_over = asyncio.Event()
+
+
+class Hub:
+    """Events from any thread, to any number of streams."""
+
+    def __init__(self, *, kept: int = KEPT, heartbeat_s: float = HEARTBEAT_S) -> None:
+        self.epoch = secrets.token_hex(8)
+        self.heartbeat_s = heartbeat_s
+        self._lock = RLock()  # a signal may call `close` while its thread holds it
+        self._n = 0
+        self._ring: deque[_Kept] = deque(maxlen=kept)
+        self._listeners: set[Listener] = set()
+        self._rung: set[asyncio.AbstractEventLoop] = set()  # loops that will wake their listeners in a moment
+        self._is_closed = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether all streams are to end."""
+        return self._is_closed
+
+    @property
+    def n_listeners(self) -> int:
+        """How many streams there are."""
+        return len(self._listeners)
+
+    def publish(self, name: str, data: Mapping[str, Any]) -> None:
+        """Tells everybody."""
+        with self._lock:
+            self._n += 1
+            self._ring.append(_Kept(self._n, self._written(name, data, self._n)))
+        self._ring_bells()
+
+    def close(self) -> None:
+        """Ends all streams, now. May be called in a signal's handler."""
+        self._is_closed = True
+        self._ring_bells()
+
+    def join(self, last_id: str | None) -> tuple[Listener, bytes] | None:
+        """A new stream and the first words in it; None if there are too many."""
+        heard = self._heard(last_id)
+        with self._lock:
+            if len(self._listeners) >= MOST_LISTENERS:
+                return None
+            listener = Listener(self._n if heard is None else heard)
+            self._listeners.add(listener)
+            hello = self._written("hello", {"epoch": self.epoch, "n": self._n}, listener.heard)
+            is_new = heard is None and last_id is not None
+            reset = self._written("reset", {}, listener.heard) if is_new else b""
+        return listener, f"retry: {_RETRY_MS}\n".encode() + hello + reset
+
+    def leave(self, listener: Listener) -> None:
+        """The stream is over."""
+        with self._lock:
+            self._listeners.discard(listener)
+
+    def news(self, listener: Listener) -> bytes:
+        """What the stream was not told yet, as much as goes out at once; `reset` if that is lost."""
+        with self._lock:
+            if self._n == listener.heard:
+                return b""
+            if not self._ring or self._ring[0].n > listener.heard + 1:
+                listener.heard = self._n
+                return self._written("reset", {}, self._n)
+            parts, size = [], 0
+            for kept in self._after(listener.heard):
+                parts.append(kept.data)
+                size += len(kept.data)
+                listener.heard = kept.n
+                if size >= _MOST_AT_ONCE:
+                    break
+        return b"".join(parts)
+
+    def _after(self, n: int) -> list[_Kept]:
+        missing = self._n - n
+        return [self._ring[at] for at in range(len(self._ring) - missing, len(self._ring))]
+
+    def _heard(self, last_id: str | None) -> int | None:
+        """How far who comes back was told; None if nobody can go on from there."""
+        said = _ID.fullmatch(last_id or "")
+        if said is None or said[1] != self.epoch:
+            return None
+        heard = int(said[2])
+        with self._lock:
+            first = self._ring[0].n if self._ring else self._n + 1
+            return heard if first - 1 <= heard <= self._n else None
+
+    def _written(self, name: str, data: Mapping[str, Any], n: int) -> bytes:
+        text = json.dumps(data, separators=(",", ":"))  # ASCII: no text of a log breaks a line
+        return f"event: {name}\nid: {self.epoch}-{n}\ndata: {text}\n\n".encode("ascii")
+
+    def _ring_bells(self) -> None:
+        """Each loop is told once, however much comes until it looks."""
+        with self._lock:
+            loops = {listener.loop for listener in self._listeners} - self._rung
+            self._rung |= loops
+        for loop in loops:
+            with suppress(RuntimeError):  # it was closed: whoever listened there is gone
+                loop.call_soon_threadsafe(self._wake, loop)
+
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            self._rung.discard(loop)
+            listeners = [one for one in self._listeners if one.loop is loop]
+        for listener in listeners:
+            listener.bell.set()
+            if self._is_closed:
+                listener.is_over.set()

@@ -1,0 +1,1 @@
+"""Lists of sessions and calls in memory, for the pages."""

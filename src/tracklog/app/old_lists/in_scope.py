@@ -1,0 +1,104 @@
+"""The sessions that an answer from the index is about.
+
+Rules of this room
+  1. What the index tells of a session holds if all its logs are meant, and all those of the sessions that share history
+     with it. Of the others the logs that are meant are read, as if there were no more.
+  2. Whoever needs no log pays for no reader: those are loaded when a session must be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from tracklog.sessions.tables_lists import KnownSession, known_sessions
+from tracklog.sessions.tables_write import Name, session_names
+from tracklog.store.catalogue import kin_of
+from tracklog.store.database import Database
+from tracklog.store.scope import Scope
+
+if TYPE_CHECKING:
+    from tracklog.index.freshness import ProcessLook
+    from tracklog.liveness.sessions import SessionLives
+    from tracklog.model.session import Session
+    from tracklog.model.states import LiveState
+    from tracklog.reading.family import Kinship
+    from tracklog.reading.session_files import SessionFiles
+    from tracklog.reading.session_reader import SpoolReader
+
+
+class ScopedSessions:
+    """The sessions that are meant: those that the index can tell of, and those that must be read."""
+
+    def __init__(
+        self, database: Database, scope: Scope, *, agent: str | None = None, look: ProcessLook | None = None
+    ) -> None:
+        """With a look at the processes, sessions whose process came or went since they were put together are read again."""
+        self.database = database
+        whole, parted = _told_apart(database, scope)
+        self.known = [one for one in known_sessions(database.db, whole) if agent in (None, one.agent)]
+        self.apart: list[SessionFiles] = []
+        self._kin: dict[Name, Kinship] = {}
+        self._spool: SpoolReader | None = None
+        self._lives: SessionLives | None = None
+        self.states: Mapping[Name, LiveState] = {}  # that are other than the index says
+        parted = {name for name in parted if agent in (None, name[0])}
+        if look is not None:
+            parted |= self._compare(look)
+        if parted:
+            self._take(scope, parted)
+
+    def _compare(self, look: ProcessLook) -> set[Name]:
+        """Asks what sessions do now; those whose verdicts no longer hold."""
+        self._lives = look.lives(self.database)
+        changed = look.changed(self.database)
+        self.states = changed.states
+        stale = {(one.agent, one.id) for one in self.known} & changed.to_settle
+        self.known = [one for one in self.known if (one.agent, one.id) not in stale]
+        return stale
+
+    def _take(self, scope: Scope, names: set[Name]) -> None:
+        from tracklog.index.refresh import known_heads, logs_of
+        from tracklog.reading.family import families
+        from tracklog.reading.session_files import group
+
+        logs = [log for log in logs_of(self.database, names) if scope.holds(str(log.path))]
+        self.apart = group(logs, head_of=known_heads(self.database))
+        self._kin = {(agent, id): kin for (agent, id), kin in families(self.apart).items()}
+
+    def __iter__(self) -> Iterator[KnownSession | SessionFiles]:
+        """All of them, the last changed first."""
+        both: list[KnownSession | SessionFiles] = [*self.known, *self.apart]
+        return iter(sorted(both, key=lambda one: (-one.changed_ns, one.id, one.agent)))
+
+    def read(self, files: SessionFiles) -> Session:
+        """One of those that the index cannot tell of."""
+        from tracklog.reading.session_reader import SpoolReader, read_session
+
+        self._spool = self._spool or SpoolReader(self.database.home.path)
+        kin = self._kin.get((files.agent, files.id))
+        return read_session(files, kin, lives=self._lives, now=datetime.now(UTC), spool=self._spool)
+
+    @property
+    def ids(self) -> set[str]:
+        """The ids of all of them."""
+        return {one.id for one in self.known} | {one.id for one in self.apart}
+
+
+def _told_apart(database: Database, scope: Scope) -> tuple[set[Name] | None, set[Name]]:
+    """The sessions that the index can tell of (None: all), and those that it cannot."""
+    db = database.db
+    if scope.is_everything(db):
+        return None, set()
+    whole, parted = scope.names(db)
+    meant = whole | parted
+    others = session_names(db) - whole
+    seen: set[Name] = set()
+    for agent, session in sorted(whole if len(whole) < len(others) else others):
+        if (agent, session) not in seen:
+            related = {(agent, id) for id in kin_of(db, agent, session)}
+            seen |= related
+            if not related <= whole:
+                parted |= related & meant
+    return whole - parted, parted

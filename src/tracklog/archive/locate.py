@@ -1,0 +1,114 @@
+"""Logs as the index knows them: where they stood, and where their bytes are now.
+
+What a log is called in the archive: as it stood below its root, so that a person finds it without the index.
+
+Rules of this room
+  1. A name leads nowhere but below the folder `logs` of the archive, whatever the path of the log holds.
+  2. No part of it is too long for a file system, and no two paths share one: each ends in a mark of the whole path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Collection
+from pathlib import Path, PurePosixPath
+
+from tracklog.archive import tables
+from tracklog.sources.log_file import Agent, FileKind, LogFile
+from tracklog.store import catalogue
+from tracklog.store.database import Database
+from tracklog.store.scope import Scope
+from tracklog.store.values import Archived, KnownFile
+
+
+def known_log(row: KnownFile, at: Archived | None, archive: Path, *, is_gone: bool | None = None) -> LogFile:
+    """A log as the index knows it; one whose source is gone is read from the archive."""
+    is_kept = at is not None and (row.state == "kept" if is_gone is None else is_gone)
+    has_copy = at is not None and at.stored_bytes and at.contents_bytes >= max(row.contents_bytes, 1)
+    return LogFile(
+        agent=known_agent(row.agent),
+        kind=FileKind(row.kind),
+        path=Path(row.path),
+        root=Path(row.root),
+        session=row.own_session,
+        size=at.contents_bytes if is_kept and at is not None else max(row.size, 0),
+        mtime_ns=row.mtime_ns,
+        device=row.device,
+        inode=row.inode,
+        ctime_ns=row.ctime_ns,
+        stored=archive / at.name if is_kept and at is not None else None,
+        fallback=archive / at.name if has_copy and at is not None and not is_kept else None,
+        copy_bytes=at.contents_bytes if at is not None and at.stored_bytes else None,
+    )
+
+
+def with_fallback(file: LogFile, row: KnownFile, at: Archived | None, archive: Path) -> LogFile:
+    """A log as a search found it, with the archive's copy as the index knows it."""
+    known = known_log(row, at, archive)
+    return file._replace(fallback=known.fallback, copy_bytes=known.copy_bytes)
+
+
+def known_agent(name: str | None) -> Agent | None:
+    """The agent of this name, if we know one."""
+    return "claude" if name == "claude" else "codex" if name == "codex" else None
+
+
+def logs_beyond(database: Database, scope: Scope, found: Collection[Path]) -> list[LogFile]:
+    """The logs that were not found because their source is gone, as the archive has them."""
+    here = {str(path) for path in found}
+    at = tables.archived(database.db)
+    return [
+        known_log(row, at[row.id], database.home.archive, is_gone=True)
+        for row in catalogue.all_files(database.db)
+        if row.path not in here
+        and row.id in at
+        and at[row.id].stored_bytes
+        and scope.holds(row.path)
+        and (row.state == "kept" or not os.path.lexists(row.path))
+    ]
+
+
+SUFFIX = ".zst"
+_LONGEST_PART = 120
+_MOST_FOLDERS = 8
+_KEPT_AS_THEY_ARE = frozenset("-_.@+=, ")
+_HARMLESS = re.compile(r"[A-Za-z0-9_@+=, -][A-Za-z0-9_.@+=, -]*")
+
+
+def archive_name(path: str, root: str, *, agent: str | None, generation: int = 1) -> str:
+    """Where a log lies below the archive's folder: as it stood below its root, with a mark that no other path has."""
+    try:
+        inside = PurePosixPath(path).relative_to(root).parts
+    except ValueError:
+        inside = PurePosixPath(path).parts[-1:]
+    *folders, name = inside or ("log",)
+    mark = mark_of(path) if generation == 1 else f"{mark_of(path)}~{generation}"
+    return "/".join(
+        [
+            "logs",
+            _safe(agent or "other"),
+            *map(_safe, folders[:_MOST_FOLDERS]),
+            f"{_safe(name)}~{mark}{SUFFIX}",
+        ]
+    )
+
+
+def mark_of(path: str) -> str:
+    """Eight letters that another path hardly has."""
+    return hashlib.blake2b(os.fsencode(path), digest_size=4).hexdigest()
+
+
+def _safe(part: str) -> str:
+    """A part of a path as a name that is harmless everywhere; what is cut off or changed, the mark still tells."""
+    if len(part) <= _LONGEST_PART and _HARMLESS.fullmatch(part):
+        return part
+    made = ""
+    for n, character in enumerate(part):
+        keeps = character.isalnum() or (character in _KEPT_AS_THEY_ARE and (n or character != "."))
+        piece = character if keeps else "".join(f"%{byte:02X}" for byte in os.fsencode(character))
+        if len(made.encode()) + len(piece.encode()) > _LONGEST_PART:
+            break
+        made += piece
+    return made or "%"

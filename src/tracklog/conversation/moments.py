@@ -1,0 +1,198 @@
+"""A thread of a session as one stream of moments, in the order of the log.
+
+Rules of this room
+  1. What is shown is chosen here, and only here: the living branch, one that was left, or all.
+  2. Moments stand in the order of their lines; the logs of a thread in the order in which they were written. The
+     calls of a request follow its words; a todo list stands at the end of the turn in which it changed.
+  3. What a log says again and again is told when it changes.
+  4. Nothing is drawn here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tracklog.errors import NotThere, UserError
+from tracklog.model.events import Place
+from tracklog.model.ids import NodeId
+from tracklog.model.session import (
+    Branch,
+    Call,
+    Compaction,
+    Failure,
+    Note,
+    Prompt,
+    Request,
+    Session,
+    Stray,
+    Thread,
+    TodoList,
+    Turn,
+)
+
+ALL = "all"
+
+
+class PromptTurn(NamedTuple):
+    """A prompt, and the turn that it opens; None if it came in while a turn was running."""
+
+    prompt: Prompt
+    turn: Turn | None
+
+
+class Interrupted(NamedTuple):
+    """The person or a signal stopped the turn."""
+
+    place: Place
+
+
+NotedEvent = Compaction | Failure | Interrupted | Note | Stray | TodoList
+Moment = PromptTurn | Request | Call | NotedEvent
+_Order = tuple[int, int, int]
+
+_REPEATED = frozenset({"permission", "worktree", "moved_to", "pull_request", "artifact", "continued_in"})
+_TOLD_ABOVE = frozenset({"permission"})  # the first one stands in the head
+
+
+class ThreadSelection:
+    """Which part of a session is meant: a thread, and a way through it."""
+
+    def __init__(self, session: Session, *, thread: str | None = None, branch: str | None = None) -> None:
+        self.session = session
+        self.thread = thread_named(session, thread)
+        self.branch = branch_named(session, branch)
+        self.everything = branch == ALL
+        self._nodes: frozenset[NodeId] = frozenset(self.branch.nodes) if self.branch else frozenset()
+        self._requests = {request.id: request for request in self.thread.requests}
+        paths = dict.fromkeys([*self.thread.paths, *session.paths])
+        self._rank = {path: at for at, path in enumerate(paths)}
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The turns that have a part in it."""
+        return [turn for turn in self.thread.turns if self._has_turn(turn)]
+
+    def requests_of(self, turn: Turn) -> list[Request]:
+        """The requests of a turn that are meant."""
+        known = self._requests
+        return [known[id] for id in turn.requests if id in known and self.has(known[id])]
+
+    @property
+    def requests(self) -> list[Request]:
+        """All requests that are meant."""
+        return [request for request in self.thread.requests if self.has(request)]
+
+    def has(self, one: Request | Call) -> bool:
+        """Whether a request or a call is meant."""
+        if self.everything:
+            return True
+        return one.node in self._nodes if self._is_on_a_left_branch else one.on_active_branch
+
+    def moments(self) -> list[Moment]:
+        """All that is meant, in the order of the log."""
+        found = [*self._prompts(), *self._answers(), *self._events()]
+        found.sort(key=lambda one: one[0])
+        return list(self._with_todos(moment for _, moment in found))
+
+    def _with_todos(self, moments: Iterable[Moment]) -> Iterator[Moment]:
+        """The list as it stood at the end of each turn that changed it."""
+        changed_by = {todo.place: todo for todo in self.session.todos}
+        changed: TodoList | None = None
+        for moment in moments:
+            if isinstance(moment, PromptTurn) and moment.turn is not None and changed is not None:
+                yield changed
+                changed = None
+            yield moment
+            if isinstance(moment, Call) and moment.evidence:
+                changed = changed_by.get(moment.evidence[0], changed)
+        if changed is not None:
+            yield changed
+
+    @property
+    def _is_on_a_left_branch(self) -> bool:
+        return self.branch is not None and not self.branch.is_active
+
+    def _has_turn(self, turn: Turn) -> bool:
+        if self.everything:
+            return True
+        if not self._is_on_a_left_branch:
+            return turn.on_active_branch
+        return any(prompt.node in self._nodes for prompt in turn.prompts)
+
+    def _prompts(self) -> Iterator[tuple[_Order, Moment]]:
+        for turn in self.turns:
+            for n, prompt in enumerate(turn.prompts):
+                yield self._order(prompt.place, 0), PromptTurn(prompt, None if n else turn)
+
+    def _answers(self) -> Iterator[tuple[_Order, Moment]]:
+        calls = {call.id: call for call in self.thread.calls if self.has(call)}
+        for request in self.requests:
+            order = self._order(request.places[0] if request.places else None, 1)
+            yield order, request
+            yield from ((order, calls.pop(id)) for id in request.calls if id in calls)
+        for call in calls.values():
+            yield self._order(call.evidence[0] if call.evidence else None, 1), call
+
+    def _events(self) -> Iterator[tuple[_Order, Moment]]:
+        session = self.session
+        places = set(
+            self.thread.paths if self.thread is not session.main else self.thread.paths or session.paths
+        )
+        if self._is_on_a_left_branch or (
+            self.thread is not session.main and places & set(session.main.paths)
+        ):
+            return  # what happened to the session belongs to the living branch of the thread that owns the file
+        told_by_requests = {
+            place for request in self.thread.requests if request.error for place in request.places
+        }
+        notes = [note for note in session.notes if note.place.path in places]
+        notes.sort(key=lambda note: self._order(note.place, 2))
+        moments: list[tuple[Place, Moment]] = [
+            *((one.place, one) for one in session.compactions),
+            *((one.place, one) for one in session.failures if one.place not in told_by_requests),
+            *((place, Interrupted(place)) for place in session.interruptions),
+            *((one.place, one) for one in session.strays),
+            *((one.place, one) for one in _when_they_change(notes)),
+        ]
+        yield from ((self._order(place, 2), one) for place, one in moments if place.path in places)
+
+    def _order(self, place: Place | None, kind: int) -> _Order:
+        if place is None:
+            return (len(self._rank), 0, kind)
+        return (self._rank.get(place.path, len(self._rank)), place.line, kind)
+
+
+def _when_they_change(notes: Iterable[Note]) -> Iterator[Note]:
+    last: dict[str, str] = {}
+    for note in notes:
+        is_first, is_new = note.what not in last, last.get(note.what) != note.value
+        last[note.what] = note.value
+        if note.what not in _REPEATED or (is_new and not (is_first and note.what in _TOLD_ABOVE)):
+            yield note
+
+
+def thread_named(session: Session, text: str | None) -> Thread:
+    """The thread with this id, or the only one whose id begins so."""
+    if text is None or text == session.main.id:
+        return session.main
+    fitting = [thread for thread in session.threads if thread.id.startswith(text)]
+    exact = [thread for thread in fitting if thread.id == text]
+    if not fitting:
+        raise NotThere(f"no thread {text} in this session: `tracklog agents {session.id}` lists them")
+    if len(exact or fitting) > 1:
+        raise UserError(f"{text!r} is the start of {len(fitting)} threads: give more of the id")
+    return (exact or fitting)[0]
+
+
+def branch_named(session: Session, text: str | None) -> Branch | None:
+    """The branch with this id, or the only one whose id begins so; None for the living one and for all."""
+    if text is None or text == ALL:
+        return None
+    fitting = [branch for branch in session.branches if branch.id.startswith(text)]
+    exact = [branch for branch in fitting if branch.id == text]
+    if not fitting:
+        raise NotThere(f"no branch {text} in this session: `tracklog graph {session.id}` lists them")
+    if len(exact or fitting) > 1:
+        raise UserError(f"{text!r} is the start of {len(fitting)} branches: give more of the id")
+    return (exact or fitting)[0]

@@ -1,0 +1,188 @@
+"""Where tracklog keeps its own files, and who may see them.
+
+Rules of this room
+  1. Everything here may hold what a log holds: folders are 0700, files 0600, from the first moment on.
+  2. A file that is replaced is replaced whole: written beside its place, then renamed.
+
+Where our own files live.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tracklog.errors import UserError
+
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+_REFUSALS = (errno.EACCES, errno.EPERM, errno.EROFS)
+_OURS = frozenset(
+    {
+        "allowed.toml",
+        "archive",
+        "demo",
+        "hooks",
+        "live",
+        "prices.toml",
+        "redaction.key",
+        "runs",
+        "serve",
+        "statusline.json",
+        "spool",
+        "token",
+    }
+)
+
+
+class Busy(Exception):  # noqa: N818 - a state, not a mistake
+    """Another process writes the index now."""
+
+
+class NotWritable(UserError):  # noqa: N818 - a state
+    """Our folder, or a file in it, may only be read."""
+
+
+class Home:
+    """The folder of our own files."""
+
+    def __init__(self, path: Path, index_name: str = "index.db") -> None:
+        self.path = path
+        self._index_name = index_name
+
+    @property
+    def index(self) -> Path:
+        """The database."""
+        return self.path / self._index_name
+
+    @property
+    def lock(self) -> Path:
+        """Held by the one who writes."""
+        return self.path / "index.lock"
+
+    @property
+    def archive(self) -> Path:
+        """The bytes of all logs."""
+        return self.path / "archive"
+
+    @property
+    def live(self) -> Path:
+        """What was seen live."""
+        return self.path / "live"
+
+    @property
+    def runs(self) -> Path:
+        """The children that we started: a register of all, and a private folder of each that runs."""
+        return self.path / "runs"
+
+    @property
+    def spool(self) -> Path:
+        """What hooks were told."""
+        return self.path / "spool"
+
+    @property
+    def statusline(self) -> Path:
+        """What the status line shows of today."""
+        return self.path / "statusline.json"
+
+    def has_index(self) -> bool:
+        """Whether there is an index; a folder that may not be entered is said."""
+        try:
+            return self.index.exists()
+        except OSError as error:
+            raise _not_usable(self.path, error) from error
+
+    def is_writable(self) -> bool:
+        """Whether an index can be made here, or the one that there is be changed: SQLite makes files next to it."""
+        return os.access(self.path, os.W_OK | os.X_OK) and (
+            not self.index.exists() or os.access(self.index, os.W_OK)
+        )
+
+    def make(self) -> None:
+        """Makes the folder, for us alone; one that others use, too, is left as it is."""
+        try:
+            is_open = self.path.is_dir() and self.path.stat().st_mode & 0o077
+            strange = [name for name in os.listdir(self.path) if not _is_ours(name)] if is_open else []
+        except OSError as error:
+            raise _not_usable(self.path, error) from error
+        if strange:
+            raise UserError(
+                f"{self.path} is open to others and holds other files: name a folder of its own with --home"
+            )
+        make_private_folder(self.path)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Makes a folder that nobody else may enter; one that is there already is closed to others."""
+    try:
+        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(_PRIVATE_FOLDER)
+    except OSError as error:
+        raise _not_usable(folder, error) from error
+
+
+def _not_usable(path: Path, error: OSError) -> UserError:
+    kind = NotWritable if error.errno in _REFUSALS else UserError
+    return kind(f"cannot use {path}: {error.strerror}; name another folder with --home")
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file in our folder is one that we make, or that our user makes for us."""
+    return name.startswith(("index.", ".")) or name in _OURS
+
+
+def open_private(path: Path, flags: int) -> int:
+    """A descriptor of a file of our own, which nobody else may read."""
+    return os.open(path, flags | os.O_CLOEXEC, _PRIVATE_FILE)
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Puts a whole file in its place."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as stream:
+            stream.write(data)
+        os.replace(aside, path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def held_lock(home: Home) -> Iterator[None]:
+    """Holds the lock of the one writer, until its process ends; raises Busy if another has it, or NotWritable."""
+    with held_lock_at(home.lock):
+        if not home.is_writable():
+            raise _not_usable(home.path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        yield
+
+
+@contextmanager
+def held_lock_at(path: Path) -> Iterator[None]:
+    """Holds a lock of our own; raises Busy if another process has it, NotWritable if it may not be made."""
+    try:
+        descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        raise _not_usable(path, error) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Busy from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def tracklog_home(given: Path | None) -> Path:
+    """As told, else where the system keeps data of users."""
+    if given is not None:
+        return given.absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("tracklog")

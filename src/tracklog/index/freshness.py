@@ -1,0 +1,106 @@
+"""Whether anything changed at all: asked before every answer, so nothing is listed and nothing is read.
+
+A folder in which nothing was made, renamed or deleted keeps its time, and a log in which nothing was written keeps its
+own. So one look at each known folder and log tells. A log that could not be read is tried again here, as long as it takes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracklog.sources.folders import folder_time
+from tracklog.sources.log_file import Root
+from tracklog.store.database import setting
+from tracklog.store.file_stamps import OUT_OF_REACH, folders_of, root_key, stamps
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from tracklog.index.stale_states import StaleLives
+    from tracklog.liveness.sessions import SessionLives
+    from tracklog.store.database import Database
+
+
+SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (reading/session_reader.py)
+
+
+def is_still(db: sqlite3.Connection, roots: Sequence[Root], *, spool: Path | None = None) -> bool:
+    """Whether the index knows everything that stands in these roots, and all that our hook was told."""
+    if spool is not None and not _is_spool_still(db, spool):
+        return False
+    listed = folders_of(db, [root_key(root) for root in roots])
+    if len(listed) < len({root_key(root) for root in roots}):
+        return False
+    folders = {path: at for paths in listed.values() for path, at in paths.items()}
+    return all(folder_time(path) == at for path, at in folders.items()) and _are_still(db, folders)
+
+
+def _is_spool_still(db: sqlite3.Connection, spool: Path) -> bool:
+    seen = setting(db, SPOOL_SEEN) or ""
+    if not seen and not os.path.isdir(spool):
+        return True
+    from tracklog.sources.spool import is_still as is_as_seen  # whoever has no hooks pays for no reader
+
+    return is_as_seen(spool, seen)
+
+
+def _are_still(db: sqlite3.Connection, folders: Mapping[str, int]) -> bool:
+    for path, size, mtime_ns, ctime_ns, inode in stamps(db):
+        if path.rpartition("/")[0] not in folders:
+            continue  # of another root
+        try:
+            status = os.lstat(path)
+        except OSError:
+            return False
+        if ctime_ns == OUT_OF_REACH:
+            if _can_be_opened(path):
+                return False
+            continue
+        if (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) != (
+            size,
+            mtime_ns,
+            ctime_ns,
+            inode,
+        ):
+            return False
+    return True
+
+
+def _can_be_opened(path: str) -> bool:
+    from tracklog.sources.files import can_be_opened  # seldom needed
+
+    return can_be_opened(Path(path))
+
+
+class ProcessLook:
+    """One look at registries and processes for all parts of an answer, taken when the first of them needs it."""
+
+    def __init__(self) -> None:
+        self._lives: SessionLives | None = None
+        self._changed: StaleLives | None = None
+
+    def lives(self, database: Database) -> SessionLives:
+        """The look itself, for the homes that this index knows."""
+        from tracklog.index.stale_states import lives_of
+
+        self._lives = self._lives or lives_of(database)
+        return self._lives
+
+    def changed(self, database: Database) -> StaleLives:
+        """What of the index does not hold at the moment of the look."""
+        from tracklog.index.stale_states import changed_lives
+
+        if self._changed is None:
+            self._changed = changed_lives(database, self.lives(database))
+        return self._changed
+
+    def compare_again(self) -> None:
+        """Sessions were written to the index: `changed` compares the same look with the new rows."""
+        self._changed = None
+
+    def repeat(self) -> None:
+        """Time has passed, or the index knows other homes: the next question takes a new look."""
+        self._lives = self._changed = None

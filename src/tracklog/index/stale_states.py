@@ -1,0 +1,84 @@
+"""Which states and verdicts of the index no longer hold, though no log has changed: processes came and went.
+
+Rules of this room
+  1. No log is opened: what log and hooks said is kept with each session (liveness/sessions.py).
+  2. Another state is written down as it is. Where verdicts rest on the process, the session is put together again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from tracklog.agents.claude_code.places import homes_of
+from tracklog.liveness.sessions import KnownOf, SessionLives, Signs, unpacked
+from tracklog.model.states import LiveState
+from tracklog.sessions.tables_write import Name, RestingRow, put_states, resting_rows
+from tracklog.store.catalogue import roots_of
+from tracklog.store.database import Database
+
+_RECENT_MS = 24 * 3600 * 1000
+_text_of = msgspec.json.Encoder().encode
+
+
+class StaleLives(NamedTuple):
+    """What no longer holds."""
+
+    states: dict[Name, LiveState]  # of sessions that do something else now
+    to_settle: frozenset[Name]  # sessions whose verdicts are to be judged again
+
+    def __bool__(self) -> bool:
+        return bool(self.states or self.to_settle)
+
+
+def lives_of(database: Database) -> SessionLives:
+    """What sessions do now, for those of an index: each home that it knows is asked."""
+    return SessionLives(database.home, homes=homes_in(database.db))
+
+
+def homes_in(db: sqlite3.Connection) -> list[Path]:
+    """The homes of Claude Code that an index knows: its roots, and those in which its roots stand."""
+    roots = [Path(root) for root in roots_of(db, "claude")]
+    return list(dict.fromkeys([*roots, *homes_of(root / "log" for root in roots)]))
+
+
+def changed_lives(database: Database, lives: SessionLives | None = None) -> StaleLives:
+    """What of the index no longer holds at this moment."""
+    lives = lives or lives_of(database)
+    alive = lives.living("claude", homes_in(database.db))
+    if roots_of(database.db, "codex"):
+        alive |= lives.living("codex", ())
+    since_ms = lives.now_ms - _RECENT_MS
+    states: dict[Name, LiveState] = {}
+    to_settle: set[Name] = set()
+    for row in resting_rows(database.db, alive, since_ms=since_ms):
+        known = _known_of(row)
+        state, life = lives.state_of(known), lives.life_of(known)
+        if row.life not in (None, life.word):
+            to_settle.add((row.agent, row.session))
+        if (state.state, _evidence(state)) != (row.state, row.evidence):
+            states[row.agent, row.session] = state
+    return StaleLives(states, frozenset(to_settle))
+
+
+def write_states(database: Database, changed: StaleLives) -> None:
+    """Writes down what sessions do now."""
+    with database.transaction() as db:
+        put_states(db, {name: (one.state, _evidence(one)) for name, one in changed.states.items()})
+
+
+def _evidence(state: LiveState) -> str:
+    return _text_of(state.evidence).decode()
+
+
+def _known_of(row: RestingRow) -> KnownOf:
+    return KnownOf(
+        agent=row.agent,
+        id=row.session,
+        paths=[row.path] if row.path is not None else [],
+        last_ms=row.last_ms,
+        signs=unpacked(row.signs) or Signs(),
+    )

@@ -1,0 +1,1 @@
+"""The ledger in the index: kept blocks, their refresh, and reports from stored sums."""

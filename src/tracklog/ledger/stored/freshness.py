@@ -1,0 +1,41 @@
+"""Whether the ledger in the index can be asked as it is: what it was settled with, and what that is now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from sqlite3 import Connection
+
+import msgspec
+
+from tracklog.ledger.ledger import SCAN
+from tracklog.ledger.prices.rates import Prices
+from tracklog.ledger.stored import tables
+
+_SCAN = b"%d" % SCAN
+_ROWS = b"2"  # what is written of each request; another number makes all rows again from the blocks
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def is_settled(db: Connection, prices: Prices, *, with_tools: bool = False) -> bool:
+    """Whether nothing is to be done before an answer: a look at the list of logs, and at no log."""
+    state = tables.state_of(db)
+    is_as_asked = all(state.get(name) == value for name, value in state_with(prices).items())
+    if not (is_as_asked and tables.is_settled(db) and (not with_tools or tables.has_tools(db))):
+        return False
+    return not any(_can_be_opened(path) for path in tables.unread_logs(db))
+
+
+def _can_be_opened(path: str) -> bool:
+    from tracklog.sources.files import can_be_opened  # seldom needed
+
+    return can_be_opened(Path(path))
+
+
+def was_settled(db: Connection) -> bool:
+    """Whether the ledger was settled once, by a scan that says the same as ours."""
+    return tables.state_of(db).get("scan") == _SCAN
+
+
+def state_with(prices: Prices) -> dict[str, bytes]:
+    """What a ledger has that is settled with these prices."""
+    return {"scan": _SCAN, "rows": _ROWS, "prices": _encode((prices.book, prices.own))}

@@ -1,0 +1,1 @@
+"""Rows of the board: what each session does, who waits for an answer, what it costs."""

@@ -1,0 +1,223 @@
+"""What a session has used by now, and since when: read from its whole logs, and no more often than that takes.
+
+Rules of this room
+  1. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log has grown.
+  2. One counting takes at most a small part of the time. Who must not wait at all has it done beside (`CountsBeside`):
+     what is not counted yet is missing until then, and never zero.
+  3. A log that cannot be read says why; the row stays with what was counted before, and it is counted again when due.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC
+from queue import PriorityQueue
+from threading import Event, Lock, Thread
+from typing import NamedTuple
+
+from tracklog.ledger.cost_sums import sums_in
+from tracklog.ledger.ledger import Ledger
+from tracklog.ledger.prices.rates import Prices
+from tracklog.ledger.report import report
+from tracklog.ledger.scan import spent_in
+from tracklog.live.watch.session import Minutes, WatchedSession, began_ms, minutes_in
+from tracklog.live.watch.watcher import Watch
+from tracklog.model.usage import Sight
+from tracklog.reading.session_files import Name, SessionFiles
+from tracklog.sources.files import NotReadable
+from tracklog.sources.log_file import Agent
+
+USUAL_WINDOW, LONG_WINDOW = (
+    200_000,
+    1_000_000,
+)  # tokens; beyond the first only clients that were asked for it go
+_LEAST_S = 1.0  # between two countings of one session
+_SHARE = 20  # a counting takes at most one part in so many of the time
+_LIVING = ("waiting", "working", "idle")
+
+
+class SessionUsage(NamedTuple):
+    """What a session has used by now."""
+
+    cost_micro_usd: int | None = None
+    is_lower_bound: bool = False
+    tokens: int = 0
+    context_tokens: int = 0  # of its last prompt, and the answer to it
+    window: int | None = None
+
+    @property
+    def context_used(self) -> float | None:
+        """How full the model's memory is, from 0 to 1; None before the first answer."""
+        if not self.context_tokens or not self.window:
+            return None
+        return min(self.context_tokens / self.window, 1.0)
+
+
+class Counted(NamedTuple):
+    """What the whole logs of a session tell."""
+
+    spending: SessionUsage = SessionUsage()
+    is_counted: bool = False
+    began_ms: int | None = None
+    before: Minutes = Minutes()  # what was written each minute, before it was watched
+    problem: str | None = None  # why it cannot be read
+
+
+class _Job(NamedTuple):
+    """A session to be counted: all that is needed for it, and nothing that somebody else changes."""
+
+    name: Name
+    own: SessionFiles
+    related: Sequence[SessionFiles]
+    window: int | None
+    watched_since_ms: int | None
+
+
+class BoardCounts:
+    """Counts where it is due, when it is asked."""
+
+    may_fork = True
+
+    def __init__(self, watch: Watch, prices: Prices, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._watch = watch
+        self._prices = prices
+        self._clock = clock
+        self._counted: dict[Name, Counted] = {}
+        self._related: dict[Name, list[SessionFiles]] = {}
+        self._next: dict[
+            Name, tuple[int, float]
+        ] = {}  # of how many bytes it was counted, and when to count again
+
+    def of(self, name: Name, session: WatchedSession) -> Counted:
+        """What is known of a session."""
+        if (job := self._due(name, session)) is not None:
+            self._count(job)
+        return self._counted.get(name, Counted())
+
+    def _due(self, name: Name, session: WatchedSession) -> _Job | None:
+        files = self._watch.logs_of(session)
+        size, now = sum(file.size for file in files), self._clock()
+        counted, again_at = self._next.get(name, (-1, 0.0))
+        if not files or size == counted or now < again_at:
+            return None
+        self._next[name] = size, now + _LEAST_S
+        agent: Agent = "codex" if session.agent == "codex" else "claude"
+        own = SessionFiles(session.id, agent, tuple(files))
+        if name not in self._related:
+            self._related[name] = self._watch.related_to(own)
+        return _Job(name, own, self._related[name], session.told.window, session.activity.first_ms)
+
+    def _count(self, job: _Job) -> None:
+        began = self._clock()
+        self._counted[job.name] = self._told(job)
+        took_s = self._clock() - began
+        size, _ = self._next[job.name]
+        if self._counted[job.name].problem is not None:
+            size = -1  # so it is counted again although the logs do not grow
+        self._next[job.name] = size, began + max(_LEAST_S, took_s * _SHARE)
+
+    def _told(self, job: _Job) -> Counted:
+        before = self._counted.get(job.name, Counted())
+        main = (job.own.mains or job.own.files)[0]
+        try:
+            began = before.began_ms if before.began_ms is not None else began_ms(main)
+            minutes = before.before if before.is_counted else minutes_in(main, job.watched_since_ms)
+        except NotReadable as refused:
+            return before._replace(problem=refused.why)
+        spending, problem = _spent(job, self._prices, may_fork=self.may_fork)
+        if problem is not None and before.is_counted:
+            return before._replace(problem=problem)
+        return Counted(spending, is_counted=True, began_ms=began, before=minutes, problem=problem)
+
+
+class CountsBeside(BoardCounts):
+    """Has a thread of its own count, those that live first: who asks is told what is known so far."""
+
+    may_fork = False
+
+    def __init__(self, watch: Watch, prices: Prices, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(watch, prices, clock=clock)
+        self._wanted: PriorityQueue[tuple[int, int, int, _Job | None]] = PriorityQueue()
+        self._asked: set[Name] = set()
+        self._lock = Lock()
+        self._n = 0
+        self._is_over = Event()
+        self.problem: str | None = None
+        self._thread = Thread(target=self._run, name="counting", daemon=True)
+        self._thread.start()
+
+    def of(self, name: Name, session: WatchedSession) -> Counted:
+        """What is known of a session by now."""
+        with self._lock:
+            is_asked = name in self._asked
+        if not is_asked and (job := self._due(name, session)) is not None:
+            with self._lock:
+                self._asked.add(name)
+            self._n += 1
+            is_quiet = session.state.state not in _LIVING
+            self._wanted.put((is_quiet, -session.told.last_ms, self._n, job))
+        return self._counted.get(name, Counted())
+
+    def close(self) -> None:
+        """Ends when what is being counted is counted."""
+        self._is_over.set()
+        self._wanted.put((-1, 0, 0, None))
+        self._thread.join(5.0)
+
+    def _run(self) -> None:
+        while not self._is_over.is_set():
+            job = self._wanted.get()[-1]
+            if job is None:
+                return
+            try:
+                self._count(job)
+                self.problem = None
+            except (
+                Exception
+            ) as error:  # a door: a session that we fail at must not end the counting of others
+                self.problem = f"cannot count what {job.name[1]} has used: {error!r}"
+            with self._lock:
+                self._asked.discard(job.name)
+
+
+def _spent(job: _Job, prices: Prices, *, may_fork: bool) -> tuple[SessionUsage, str | None]:
+    """As `usage session` counts it: what a fork or a resume copied belongs to the session that it came from.
+
+    With it, why a log could not be read.
+    """
+    own, related = job.own, job.related
+    ledger = spent_in([own, *related], with_owners=bool(related), may_fork=may_fork)
+    made = report(ledger, prices, "session", zone=UTC)
+    problems = (why for n, why in ledger.problems.items() if ledger.sources[n].session == own.id)
+    problem = next(problems, None)
+    spent = next((row for row in made.rows if row.key == own.id), None)
+    if spent is None:
+        return SessionUsage(), problem
+    cost = sums_in(made)[own.id]
+    tokens = spent.tokens
+    last = _last_of_main(ledger, own.id)
+    used = 0 if last is None else last.input + last.cache_write + last.cache_read + max(last.output, 0)
+    spending = SessionUsage(
+        cost_micro_usd=None if cost.cost_pico_usd is None else round(cost.cost_pico_usd / 1_000_000),
+        is_lower_bound=cost.is_lower_bound or problem is not None,
+        tokens=tokens.input + tokens.output + tokens.cache_write + tokens.cache_read,
+        context_tokens=used,
+        window=job.window or (_claude_window(ledger) if own.agent == "claude" else None),
+    )
+    return spending, problem
+
+
+def _claude_window(ledger: Ledger) -> int:
+    """Claude Code does not say it; who has sent more than the usual window holds has the long one."""
+    prompts = (sight.input + sight.cache_write + sight.cache_read for sight in ledger.rows())
+    return LONG_WINDOW if max(prompts, default=0) > USUAL_WINDOW else USUAL_WINDOW
+
+
+def _last_of_main(ledger: Ledger, session: str) -> Sight | None:
+    ours = (
+        sight
+        for sight in ledger.rows()
+        if not sight.first_is_beside and sight.output >= 0 and ledger.session_of(sight) == session
+    )
+    return max(ours, key=lambda sight: (sight.at, sight.offset), default=None)

@@ -1,0 +1,81 @@
+"""That a turn has stopped, and that its last lines are written: two facts, up to a quarter of a second apart.
+
+Hooks tell the first one, with the answer in the payload; the log tells the second. In 112 of 126 measured turns the
+answer was not in the file yet when the hook ran. Until it is, the payload's words are the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple
+
+from tracklog.agents.hooks.records import READER, HookInput, Spooled, TurnNotice
+from tracklog.clock import NO_TIME, moment_ms
+from tracklog.model.session import Request, Session
+from tracklog.sources.files import NotReadable
+from tracklog.sources.spool import files_in, is_packed, lines_at, spool_of, spots_in
+
+_NEW_WORK = frozenset({"UserPromptSubmit", "PreToolUse", "SessionStart"})
+_LATE_MS = 5_000  # clocks and writing apart, a last line is not older than that
+
+
+class Stopped(NamedTuple):
+    """What the hook was told when the last turn stopped."""
+
+    at_ms: int
+    text: str | None
+
+
+def stopped(home: Path, sessions: Collection[str]) -> Stopped | None:
+    """How the last turn stopped, as our hook was told; None if it was not, or work has begun again since."""
+    for path in reversed(files_in(spool_of(home))):
+        if is_packed(path):
+            return None
+        try:
+            spots = spots_in(path)
+            found = sorted({spot for id in sessions for spot in spots.get(id, ())}, reverse=True)
+            for piece in READER.read(lines_at(path, found)):
+                told = piece.record
+                if not isinstance(told, Spooled) or told.session not in sessions:
+                    continue
+                if isinstance(told.payload, TurnNotice):
+                    return Stopped(told.at_ms, told.payload.last_assistant_message)
+                if isinstance(told.payload, HookInput) and told.payload.agent_id is None:
+                    if told.payload.hook_event_name in ("Stop", "StopFailure"):
+                        return Stopped(told.at_ms, told.payload.last_assistant_message)
+                    if told.payload.hook_event_name in _NEW_WORK:
+                        return None
+        except NotReadable:
+            return None  # renamed just now: the log will tell
+    return None
+
+
+def answer_to_the_last_prompt(story: Session) -> Request | None:
+    """The last request, if it belongs to the last turn of the branch on which the session goes on."""
+    turns = [turn for turn in story.turns if turn.on_active_branch]
+    last = story.final
+    return last if last is not None and (not turns or last.id in turns[-1].requests) else None
+
+
+def says(request: Request, answer: str) -> bool:
+    """Whether a request holds an answer as the client states it: its last block of text, or all of them."""
+    return answer.strip() in (request.final_text.strip(), request.text.strip())
+
+
+def is_flushed(story: Session, stop: Stopped | None) -> bool:
+    """Whether the log holds the answer to its end: what the hook was told stands in it, or the log itself says so."""
+    last = answer_to_the_last_prompt(story)
+    if last is None or not last.text.strip():
+        return False
+    if stop is not None and stop.text and says(last, stop.text):
+        return True
+    if stop is not None and stop.text and stop.at_ms > _last_ms(story) - _LATE_MS:
+        return False
+    is_closed = bool(story.turns) and story.turns[-1].is_closed
+    return is_closed or last.stop_reason is not None
+
+
+def _last_ms(story: Session) -> int:
+    at = moment_ms(story.last_at)
+    return 0 if at == NO_TIME else at

@@ -1,0 +1,1 @@
+"""Follow running sessions: their logs, hooks and processes, and the events that come of them."""

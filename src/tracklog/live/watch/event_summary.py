@@ -1,0 +1,167 @@
+"""What is told of a line that was just written: few words, and where the rest stands.
+
+Rules of this room
+  1. Only what people and scripts wait for is told; every other line is in the log.
+  2. Texts are cut: an event is a notice, not a copy of the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from tracklog.live.journal import told_state
+from tracklog.model.events import (
+    ContextCompacted,
+    Event,
+    ModelReplied,
+    PromptGiven,
+    RequestFailed,
+    SessionTitled,
+    TaskSeen,
+    ToolCalled,
+    ToolReturned,
+    TurnEnded,
+    TurnInterrupted,
+)
+from tracklog.model.states import LiveState
+
+LONGEST_TEXT = 2000
+_LONGEST_INPUT = 400
+Told = tuple[str, dict[str, Any]]
+
+
+def told_of(event: Event) -> Told | None:
+    """The name of what happened, and its facts; None for what nobody waits for."""
+    if event.is_copy:
+        return None
+    tell = _TOLD.get(type(event))
+    return tell(event) if tell is not None else None
+
+
+def _prompt(event: PromptGiven) -> Told:
+    return "prompt_given", {"text": event.text[:LONGEST_TEXT], "origin": event.origin}
+
+
+def _reply(event: ModelReplied) -> Told | None:
+    if not event.text.strip() and event.stop_reason is None and event.api_error is None:
+        return None
+    return "model_replied", _without_none(
+        text=event.text[:LONGEST_TEXT] or None,
+        model=event.model,
+        request=event.request,
+        stop_reason=event.stop_reason,
+        error=event.api_error,
+    )
+
+
+def _call(event: ToolCalled) -> Told:
+    return "tool_called", {"call": event.call, "name": event.name, "input": short_input(event.input)}
+
+
+def _result(event: ToolReturned) -> Told:
+    return "tool_returned", _without_none(
+        call=event.call, said=event.said, exit_code=event.exit_code, took_ms=event.took_ms
+    )
+
+
+def _end(event: TurnEnded) -> Told:
+    return "turn_ended", _without_none(took_ms=event.took_ms, error=event.error)
+
+
+def _interruption(event: TurnInterrupted) -> Told:
+    return "turn_interrupted", {"in_tool": event.in_tool}
+
+
+def _failure(event: RequestFailed) -> Told:
+    return "request_failed", _without_none(
+        text=event.text[:LONGEST_TEXT], status=event.status, attempt=event.attempt, is_final=event.is_final
+    )
+
+
+def _compaction(event: ContextCompacted) -> Told:
+    return "context_compacted", _without_none(
+        trigger=event.trigger, tokens_before=event.tokens_before, tokens_after=event.tokens_after
+    )
+
+
+def _title(event: SessionTitled) -> Told | None:
+    return (
+        None if event.source == "last_prompt" else ("session_titled", {"title": event.title[:LONGEST_TEXT]})
+    )
+
+
+def _task(event: TaskSeen) -> Told:
+    return "task_seen", _without_none(
+        task=event.task, end=event.end, call=event.call, exit_code=event.exit_code
+    )
+
+
+_TOLD: dict[type[Event], Callable[[Any], Told | None]] = {
+    PromptGiven: _prompt,
+    ModelReplied: _reply,
+    ToolCalled: _call,
+    ToolReturned: _result,
+    TurnEnded: _end,
+    TurnInterrupted: _interruption,
+    RequestFailed: _failure,
+    ContextCompacted: _compaction,
+    SessionTitled: _title,
+    TaskSeen: _task,
+}
+
+
+def short_input(raw: msgspec.Raw) -> Any:
+    """The input of a call, with its long texts cut."""
+    try:
+        value = msgspec.json.decode(raw) if len(raw) else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return bytes(raw)[:_LONGEST_INPUT].decode("utf-8", "replace")
+    return _cut(value, depth=4)
+
+
+def _cut(value: Any, *, depth: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST_INPUT else f"{value[:_LONGEST_INPUT]}…"
+    if isinstance(value, dict) and depth:
+        return {key: _cut(one, depth=depth - 1) for key, one in list(value.items())[:20]}
+    if isinstance(value, list) and depth:
+        return [_cut(one, depth=depth - 1) for one in value[:20]]
+    return "…" if isinstance(value, (dict, list)) else value
+
+
+def _without_none(**facts: Any) -> dict[str, Any]:
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+_LAST_MS = 253_402_300_799_999  # the end of the year 9999
+
+
+def state_facts(state: LiveState) -> dict[str, Any]:
+    """A state as scripts read it."""
+    return {
+        "state": state.state,
+        "waiting_for": state.waiting_for,
+        "doing": state.doing,
+        "call": state.call,
+        "since": None if state.since_ms is None else moment_of(state.since_ms),
+        "evidence": state.evidence,
+        "pid": state.pid,
+    }
+
+
+def _is_other(before: LiveState, after: LiveState) -> bool:
+    return _told_apart_by(before) != _told_apart_by(after)
+
+
+def _told_apart_by(state: LiveState) -> tuple[object, ...]:
+    return told_state(state), state.has_background
+
+
+def moment_of(at_ms: int) -> str:
+    """A moment as the logs write it; one that no calendar has is the nearest that it has."""
+    at_ms = min(max(at_ms, 0), _LAST_MS)
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

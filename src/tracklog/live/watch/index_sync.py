@@ -1,0 +1,105 @@
+"""Keeps the index fresh while somebody watches: what was appended is read into it by a process beside us.
+
+Rules of this room
+  1. Who has no index gets none, and roots that the index does not know stay out of it.
+  2. One at a time, at the lowest priority; every five seconds at most, and never for more than a tenth of the time.
+  3. Where nothing changed nothing is started. What went wrong is not ours to tell: the next answer brings the index up to
+     date by itself, and says so if it cannot.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from tracklog.home import Home
+from tracklog.sources.log_file import Root
+from tracklog.store.database import DamagedIndex, StoreError, reading
+from tracklog.store.file_stamps import folders_of, root_key
+
+LEAST_S = 5.0
+AFTER_FAILURE_S = 60.0
+_SHARE = 10
+_LOWEST = 19
+Command = Callable[[Home, Sequence[Root]], list[str]]
+
+
+def index_command(home: Home, roots: Iterable[Root]) -> list[str]:
+    """`tracklog index` for some roots, word by word. Nothing is imported from the folder that we happen to be in."""
+    folders = dict.fromkeys(str(root.path / root.part if root.part else root.path) for root in roots)
+    asked = [word for folder in folders for word in ("--root", folder)]
+    return [sys.executable, "-P", "-m", "tracklog", "index", "--home", str(home.path), *asked]
+
+
+class IndexSync:
+    """Starts a sync when logs have changed and it is time; call `step` every now and then."""
+
+    def __init__(
+        self,
+        home: Home,
+        roots: Sequence[Root],
+        *,
+        command: Command = index_command,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._home = home
+        self._roots = roots
+        self._command = command
+        self._clock = clock
+        self._running: subprocess.Popen[bytes] | None = None
+        self._began = 0.0
+        self._not_before = clock() + LEAST_S
+        self._n_synced = 0  # of how many changes the last sync could know
+
+    def step(self, n_changes: int) -> None:
+        """`n_changes` is how many changes were seen so far."""
+        self._see_end()
+        if self._running is None and n_changes != self._n_synced and self._clock() >= self._not_before:
+            self._n_synced = n_changes
+            self._start()
+
+    def close(self) -> None:
+        """Ends a sync that runs: it may be interrupted at any time."""
+        if self._running is not None:
+            self._running.terminate()
+            self._running.wait()
+            self._running = None
+
+    def _start(self) -> None:
+        self._began = self._clock()
+        self._not_before = self._began + LEAST_S
+        known = self._known_roots()
+        if not known:
+            return
+        nowhere = subprocess.DEVNULL
+        try:
+            self._running = subprocess.Popen(
+                self._command(self._home, known), stdin=nowhere, stdout=nowhere, stderr=nowhere
+            )
+            os.setpriority(os.PRIO_PROCESS, self._running.pid, _LOWEST)
+        except ProcessLookupError:
+            pass  # it has ended already
+        except OSError:
+            self._not_before = self._began + AFTER_FAILURE_S
+
+    def _see_end(self) -> None:
+        if self._running is None or (code := self._running.poll()) is None:
+            return
+        self._running = None
+        took_s = self._clock() - self._began
+        least_s = LEAST_S if code == 0 else AFTER_FAILURE_S
+        self._not_before = self._began + max(least_s, took_s * _SHARE)
+
+    def _known_roots(self) -> list[Root]:
+        """The roots that were read into the index before; none if there is no index."""
+        try:
+            with reading(self._home) as database:
+                if database is None:
+                    return []
+                listed = folders_of(database.db, [root_key(root) for root in self._roots])
+        except (DamagedIndex, StoreError):
+            return []
+        return [root for root in self._roots if listed.get(root_key(root))]

@@ -1,0 +1,377 @@
+"""One session while it is watched: its signs from all sources, its threads, and what it was last about.
+
+Rules of this room
+  1. Everything is told to it in the order in which it is seen; what is told twice changes nothing.
+  2. A subagent that was asked for and has no log yet is pending. It joins its log when one names its call, or when the
+     call's result names it; it is lost when the session ends without either.
+
+How busy a session is: lines of its logs per minute, of the last hour.
+
+Rules of this room
+  1. A line counts in the minute that it names. One that names none, or a moment that is still to come, counts when it is seen.
+  2. What was written before the watch began is read from the end of the log, as far back as an hour, and no further than
+     it costs next to nothing.
+
+Which sessions are looked at now: those of which something was told, and those whose time has come.
+
+A state can change because nothing happens: a registry file that does not follow, an answer after which nothing comes. Each session
+says when that may be, so that a thousand sessions that stand still cost nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
+
+from tracklog.clock import NO_TIME, moment_ms
+from tracklog.errors import why_failed
+from tracklog.live.notify import LEAST_MS
+from tracklog.liveness.hook_signs import HookSigns
+from tracklog.liveness.log_signs import UNSAID_MS, LogSigns
+from tracklog.liveness.unregistered import LogFacts
+from tracklog.model.events import (
+    Event,
+    ModelReplied,
+    PromptGiven,
+    SessionDescribed,
+    SessionTitled,
+    ThreadDescribed,
+    ToolCalled,
+    ToolReturned,
+    TurnInterrupted,
+)
+from tracklog.model.ids import MAIN
+from tracklog.model.records import opened
+from tracklog.model.states import SETTLES_MS, SILENT_MS, LiveState, Sign, not_ahead, state_of
+from tracklog.sources.files import NotReadable, open_log
+from tracklog.sources.log_file import LogFile
+from tracklog.sources.process_start import Alive
+
+MINUTE_MS = 60_000
+SHOWN = 60  # minutes
+_HEAD = 256 << 10
+_AT_ONCE = 256 << 10
+_FURTHEST_BACK = 16 << 20
+_TIME = re.compile(
+    rb'"timestamp"\s*:\s*"([0-9TZ:.+-]{16,40})"'
+)  # quotes within a text are escaped: no text is taken for it
+
+
+class Minutes(NamedTuple):
+    """Lines by minute, numbered since 1970; `since` is the first minute of which all is known."""
+
+    lines: tuple[tuple[int, int], ...] = ()
+    since: int | None = None
+
+    def last(self, now_ms: int, *, n: int = SHOWN) -> list[int | None]:
+        """Lines in each of the last minutes, the current one last; None for those of which nothing is known."""
+        now, known = now_ms // MINUTE_MS, dict(self.lines)
+        first = self.since if self.since is not None else now + 1
+        return [known.get(at, 0 if at >= first else None) for at in range(now - n + 1, now + 1)]
+
+
+class Activity:
+    """Counts lines as they come."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, int] = {}
+        self.first_ms: int | None = None  # the earliest moment that was named
+
+    def see(self, at_ms: int) -> None:
+        """A line of this moment came."""
+        minute = at_ms // MINUTE_MS
+        self._lines[minute] = self._lines.get(minute, 0) + 1
+        self.first_ms = at_ms if self.first_ms is None else min(self.first_ms, at_ms)
+        if len(self._lines) > 2 * SHOWN:
+            self._lines = dict(sorted(self._lines.items())[-SHOWN:])
+
+    def with_before(self, before: Minutes, now_ms: int) -> Minutes:
+        """All that is known, with what was written before."""
+        oldest = now_ms // MINUTE_MS - SHOWN + 1
+        lines = {at: n for at, n in before.lines if at >= oldest}
+        for at, n in self._lines.items():
+            if at >= oldest:
+                lines[at] = lines.get(at, 0) + n
+        first = before.since if before.since is not None else (self.first_ms or 0) // MINUTE_MS + 1
+        return Minutes(tuple(sorted(lines.items())), max(first, oldest) if self.first_ms else None)
+
+
+def began_ms(file: LogFile) -> int | None:
+    """The first moment that a log names."""
+    with _opened(file) as log:
+        found = _TIME.search(log.read(_HEAD))
+    at = moment_ms(found[1].decode()) if found else NO_TIME
+    return None if at == NO_TIME else at
+
+
+def minutes_in(file: LogFile, until_ms: int | None) -> Minutes:
+    """What a log says was written in the hour before a moment."""
+    if until_ms is None or file.path.suffix == ".zst":
+        return Minutes()
+    oldest, is_whole = until_ms - SHOWN * MINUTE_MS, False
+    counted: Counter[int] = Counter()
+    with _opened(file) as log:
+        for moments, is_first in _moments_backwards(log):
+            counted.update(at // MINUTE_MS for at in moments if oldest <= at < until_ms)
+            is_whole = is_first or any(0 <= at < oldest for at in moments)
+            if is_whole:
+                break
+    first = min(counted, default=until_ms // MINUTE_MS)
+    return Minutes(tuple(sorted(counted.items())), oldest // MINUTE_MS if is_whole else first + 1)
+
+
+def _moments_backwards(log: io.FileIO) -> Iterator[tuple[list[int], bool]]:
+    """The moments in each piece of a log from its end on, and whether the piece is its first. One on a cut is passed over."""
+    end = log.seek(0, os.SEEK_END)
+    least = max(end - _FURTHEST_BACK, 0)
+    while end > least:
+        start = max(end - _AT_ONCE, least)
+        log.seek(start)
+        yield [moment_ms(found.decode()) for found in _TIME.findall(log.read(end - start))], start == 0
+        end = start
+
+
+@contextmanager
+def _opened(file: LogFile) -> Iterator[io.FileIO]:
+    try:
+        with open_log(file) as log:
+            yield log
+    except OSError as error:
+        raise NotReadable(file.path, why_failed(error)) from error
+
+
+_SPAWNERS = frozenset({"Task", "Agent", "spawn_agent"})
+_LONGEST_WORDS = 500
+_PASSING_MS = (
+    0,
+    LEAST_MS,
+    SETTLES_MS,
+    UNSAID_MS,
+    SILENT_MS,
+)  # after so long a sign counts for less, or for more
+UNKNOWN = LiveState(state="unknown")
+NOBODY_KNOWS = Alive("unknown")
+
+
+@dataclass
+class Pending:
+    """A subagent of which there is no log yet."""
+
+    call: str
+    asked_ms: int
+    thread: str  # who asked for it
+    name: str | None = None
+
+
+@dataclass
+class LastActivity:
+    """What a session was last about."""
+
+    title: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    model: str | None = None
+    last_words: str | None = None
+    last_prompt: str | None = None
+    last_ms: int = 0
+    entrypoint: str | None = None
+    window: int | None = None  # tokens that the model's memory holds, where the log says so
+
+
+@dataclass
+class WatchedSession:
+    """What is known of a session that is watched."""
+
+    agent: str
+    id: str
+    told: LastActivity = field(default_factory=LastActivity)
+    hooks: HookSigns = field(default_factory=HookSigns)
+    registered: Sign | None = None
+    asked: Sign | None = None  # a permission, of tracklog itself
+    alive: Alive = NOBODY_KNOWS
+    state: LiveState = UNKNOWN
+    threads: dict[str, LogSigns] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)  # the log of each thread
+    pending: dict[str, Pending] = field(default_factory=dict)  # by call
+    joined: set[str] = field(default_factory=set)  # calls whose subagent has a log
+    lost: list[Pending] = field(default_factory=list)  # that were asked for, and will not come any more
+    names: dict[str, str] = field(default_factory=dict)  # what each subagent is for
+    activity: Activity = field(default_factory=Activity)
+    _asked: dict[str, str] = field(default_factory=dict)  # the first prompt of each subagent
+
+    def see(
+        self, thread: str, events: Iterable[Event], *, now_ms: int, written_ms: int | None = None
+    ) -> None:
+        """Takes in what the log of one of its threads told, and when that was last written."""
+        events = list(events)
+        signs = self.threads.get(thread)
+        if signs is None:
+            signs = self.threads[thread] = LogSigns(is_subagent=thread != MAIN)
+        signs.see(events, seen_ms=now_ms, written_ms=written_ms)
+        self._count(events, now_ms)
+        for event in events:
+            if not event.is_copy:
+                self._note(thread, event, now_ms, written_ms)
+
+    def signs(self, now_ms: int) -> list[Sign]:
+        """All signs of what it does now."""
+        log = self.threads.get(MAIN)
+        found = (self.hooks.sign, self.registered, log.sign(now_ms) if log else None, self.asked)
+        return [sign for sign in found if sign is not None]
+
+    def settle(self, now_ms: int) -> LiveState:
+        """What it does now, from all that was told."""
+        self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms, last_ms=self.told.last_ms)
+        return self.state
+
+    def log_facts(self, now_ms: int) -> LogFacts:
+        """What its log says that bears on its process."""
+        log = self.threads.get(MAIN)
+        sign = log.sign(now_ms) if log else None
+        return LogFacts(self.told.last_ms, sign.state if sign else None, self.told.cwd, self.told.entrypoint)
+
+    def changes_by_itself(self, now_ms: int) -> int | None:
+        """When it may be in another state though nothing is told of it; None if never."""
+        begun = [sign.at_ms for sign in self.signs(now_ms)] + [self.state.since_ms or 0]
+        moments = (at + after + 1 for at in begun for after in _PASSING_MS)
+        return min((at for at in moments if at > now_ms), default=None)
+
+    def is_past(self, before_ms: int) -> bool:
+        """Whether it is over, and nothing happened in it since then."""
+        is_over = self.state.state in ("ended", "crashed", "unknown") and self.alive.life != "alive"
+        times = (self.told.last_ms, self.alive.at_ms or 0, *(sign.at_ms for sign in self.signs(before_ms)))
+        return is_over and max(times) < before_ms
+
+    def working_threads(self, now_ms: int) -> list[str]:
+        """The subagents that work now, as their logs tell; none outlives the process, and few the turn."""
+        if self.state.state in ("ended", "crashed") or (
+            self.state.state == "idle" and not self.state.has_background
+        ):
+            return []
+        signs = ((thread, log.sign(now_ms)) for thread, log in self.threads.items() if thread != MAIN)
+        return [thread for thread, sign in signs if sign is not None and sign.state in ("working", "waiting")]
+
+    def name_of(self, thread: str) -> str | None:
+        """What a subagent is for: as it was called, or the beginning of what it was asked."""
+        return self.names.get(thread) or self._asked.get(thread)
+
+    def take_lost(self) -> list[Pending]:
+        """The subagents that were lost since the last question."""
+        lost, self.lost = self.lost, []
+        return lost
+
+    def _lose_pending(self, thread: str) -> None:
+        """The turn in which they were asked for is over."""
+        self.lost += [one for one in self.pending.values() if one.thread == thread]
+        self.pending = {call: one for call, one in self.pending.items() if one.thread != thread}
+
+    def begin_thread(self, thread: str, path: str) -> bool:
+        """Notes the log of a thread; says whether it is new."""
+        is_new = thread not in self.paths
+        self.paths[thread] = path
+        return is_new
+
+    def register(self, sign: Sign, alive: Alive, *, now_ms: int) -> None:
+        """Takes in what the registry says. A clock that is ahead of ours counts as ours when it was first seen."""
+        known = self.registered
+        if sign.at_ms > now_ms:
+            is_known = known is not None and sign._replace(at_ms=known.at_ms) == known
+            sign = known if is_known and known is not None else sign._replace(at_ms=now_ms)
+        self.registered, self.alive = sign, alive
+
+    def _count(self, events: list[Event], now_ms: int) -> None:
+        """A line is one step, however much it tells."""
+        moments = (moment_ms(event.at) for event in events if not event.is_copy)
+        at = next((at for at in moments if at != NO_TIME), None)
+        if at is not None:
+            self.activity.see(min(at, now_ms))
+
+    def _name(self, thread: str, name: str | None) -> None:
+        if name and thread != MAIN:
+            self.names.setdefault(thread, " ".join(name[:_LONGEST_WORDS].split()))
+
+    def _note(self, thread: str, event: Event, now_ms: int, written_ms: int | None) -> None:
+        at = moment_ms(event.at)
+        if at != NO_TIME:
+            self.told.last_ms = max(self.told.last_ms, not_ahead(at, now_ms, written_ms))
+        match event:
+            case ToolCalled(name=name) if name in _SPAWNERS and event.call not in self.joined:
+                self.pending[event.call] = Pending(event.call, max(at, 0), thread, _name_in(event))
+            case ToolReturned(call=str(call)):
+                if (asked := self.pending.pop(call, None)) is not None:
+                    self.joined.add(call)
+                    self._name(event.agent or MAIN, asked.name)
+            case ThreadDescribed():
+                self._describe(event.thread or thread, event)
+            case SessionTitled(source=source, title=title) if source != "last_prompt" and title:
+                self.told.title = title
+            case SessionDescribed() if thread == MAIN:
+                self.told.cwd = event.cwd or self.told.cwd
+                self.told.branch = event.branch or self.told.branch
+                self.told.entrypoint = event.entrypoint or self.told.entrypoint
+            case ModelReplied() if thread == MAIN and not event.is_synthetic:
+                self.told.model = event.model or self.told.model
+                self.told.last_words = event.text.strip()[:_LONGEST_WORDS] or self.told.last_words
+            case PromptGiven() if thread == MAIN:
+                self.told.last_prompt = event.text.strip()[:_LONGEST_WORDS]
+                if event.origin != "queued":
+                    self._lose_pending(thread)
+            case PromptGiven():
+                self._asked.setdefault(thread, event.text.strip()[:_LONGEST_WORDS])
+            case TurnInterrupted():
+                self._lose_pending(thread)
+            case _:
+                pass  # told to those who follow the log; nothing that a board shows
+
+    def _describe(self, thread: str, told: ThreadDescribed) -> None:
+        asked = self.pending.pop(told.parent_call, None) if told.parent_call else None
+        if told.parent_call:
+            self.joined.add(told.parent_call)
+        self._name(thread, told.description or told.name or (asked and asked.name) or told.type)
+
+
+def _name_in(event: ToolCalled) -> str | None:
+    given = opened(event.input)
+    if not isinstance(given, dict):
+        return None
+    name = given.get("description") or given.get("subagent_type") or given.get("nickname")
+    return name[:_LONGEST_WORDS] if isinstance(name, str) else None
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Timers(Generic[Key]):
+    """Remembers whose time comes when."""
+
+    def __init__(self) -> None:
+        self._news: set[Key] = set()
+        self._due: dict[Key, int] = {}
+        self._next_ms = 0
+
+    def tell(self, key: Key) -> None:
+        """Something was told of it."""
+        self._news.add(key)
+
+    def ready(self, now_ms: int) -> set[Key]:
+        """Whose turn it is; each once."""
+        ready, self._news = self._news, set()
+        if now_ms >= self._next_ms:
+            ready |= {key for key, at_ms in self._due.items() if at_ms <= now_ms}
+            for key in ready:
+                self._due.pop(key, None)
+            self._next_ms = min(self._due.values(), default=now_ms + 1)
+        return ready
+
+    def set(self, key: Key, at_ms: int | None) -> None:
+        """When it is its turn though nothing is told of it; None: never."""
+        self._due.pop(key, None)
+        if at_ms is not None:
+            self._due[key] = at_ms
+            self._next_ms = min(self._next_ms, at_ms)

@@ -1,0 +1,356 @@
+"""Follows one log while it grows: new bytes become lines, pieces and events, each once.
+
+Rules of this room
+  1. What stood there before is read only as far as it tells how things stand now: the end of the log.
+  2. A line comes when it is ended; half a line waits. A last line that is a whole record comes at once: a client that
+     was killed may have written it without its newline.
+  3. A log that was cut, rewritten or replaced is read from its beginning, and only lines that were not there before
+     come out; that it was is said. Of one that was put aside under another name in its folder, the rest comes first.
+  4. A very long log is rewritten bit by bit: as long as nothing was found in it that is remembered, it may be half written.
+     After some patience it is another log.
+  5. Nothing is held open: five thousand logs take no file handle.
+
+The logs that a watch follows, and of all others how far they were told.
+
+Rules of this room
+  1. A log that goes on is taken up where it was, also when it was forgotten meanwhile, or moved to another folder.
+  2. A log that came while somebody watched is news from its first line on; one that is huge already is history.
+  3. Weeks cost no more memory than a day: of a log that is quiet for a minute only its last lines are remembered, and of
+     one that is quiet for half an hour only the number of its bytes is kept.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from tracklog.agents.registry import reader_for, translator_of
+from tracklog.model.events import Event
+from tracklog.model.records import Piece
+from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.lines import Cutter, Line
+from tracklog.sources.log_file import LogFile
+from tracklog.sources.tail.follow import (
+    Appended,
+    Follower,
+    Left,
+    LineMarks,
+    Restarted,
+    found_beside,
+    stands_at,
+)
+
+READ_BEFORE = 512 << 10  # bytes of what stood there before: the last turns
+PATIENCE_S = 2.0  # with a log in which nothing is found that is remembered
+_AT_ONCE = 256 << 10
+_CLOSES = ord("}")
+
+
+class TailChunk(NamedTuple):
+    """A piece of a log, and what it tells."""
+
+    piece: Piece
+    events: list[Event]
+
+
+class LogReplaced(NamedTuple):
+    """The log is no longer what was read."""
+
+    why: str
+
+
+class Tail:
+    """One log. `before` gives what its end told when it was first looked at, `more` what came since."""
+
+    def __init__(
+        self, file: LogFile, *, told_to: int | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`told_to` is how many of its bytes are no news; None: all that stand there now."""
+        self.file = file
+        self._stood_in = file.path.parent
+        self._clock = clock
+        self._began_at = file.size if told_to is None else min(told_to, file.size)
+        start, n_lines = _start_of_the_end(file, self._began_at)
+        self._follower = Follower(file.path, start, limit=_AT_ONCE)
+        self._cutter = Cutter(offset=start, number=n_lines + 1)
+        self._reader = reader_for(file)
+        self._translator = translator_of(file)
+        self._marks = LineMarks(file, start)
+        self._early: tuple[int, bytes] | None = None  # the last line that came before its newline
+        self._old_from = 0  # of a log that is read again: from where on its old lines tell how things stand
+        self._began_again_at = 0.0
+        self._is_put_aside = False  # what stood here before stands beside it
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether it is to be asked again soon, though nothing changes."""
+        return self._marks.is_lost
+
+    @property
+    def offset(self) -> int:
+        """How far it was read."""
+        return self._follower.offset
+
+    def move_to(self, file: LogFile) -> None:
+        """The log stands at another place now."""
+        self._stood_in, self.file = self.file.path.parent, file
+        self._follower.path = file.path
+
+    def told_of(self, file: LogFile) -> int | None:
+        """How far a file was read that was this log, and stands under another name now; None if it never was."""
+        known = (self._follower.stands, self._follower.left)
+        ours = (left for left in known if left and left.identity == (file.device, file.inode))
+        return next((left.offset for left in ours if stands_at(left, file.path)), None)
+
+    def rest(self) -> None:
+        """Nothing was written for a while: less of it is remembered."""
+        self._marks.shrink(self.offset)
+
+    def before(self) -> Iterator[TailChunk]:
+        """What the end of the log told when it was first looked at; once."""
+        while (left := self._began_at - self.offset) > 0:
+            match self._follower.ask(left):
+                case Appended(_, data) if data:
+                    for line in self._cutter.feed(data):
+                        self._marks.remember(line)
+                        yield from self._read(line)
+                case Restarted():
+                    self._marks = LineMarks(self.file)
+                    self._cutter, self._translator = Cutter(), translator_of(self.file)
+                case _:
+                    break
+        self._began_at = 0
+        yield from self._unended()
+
+    def more(self) -> Iterator[TailChunk | LogReplaced | None]:
+        """What was written since the last question; None whenever much was read, new or not."""
+        while True:
+            match self._follower.ask():
+                case Appended(_, data) if len(data) == _AT_ONCE:
+                    yield from self._lines(data)
+                    yield None
+                case Appended(_, data):
+                    yield from self._lines(data)
+                    yield from self._unended()
+                    if not self._is_another():
+                        return
+                    self._marks.give_up()
+                    self._read_from_the_beginning()
+                case Restarted(why):
+                    self._is_put_aside = False
+                    if why == "replaced":
+                        yield from self._rest()
+                    self._begin_again()
+                    yield LogReplaced(why)
+                case _:
+                    return
+
+    def _rest(self) -> Iterator[TailChunk]:
+        """What was not read yet of a file that was put aside."""
+        left = self._follower.left
+        folders = dict.fromkeys((self.file.path.parent, self._stood_in))
+        places = (found_beside(left, folder) for folder in folders if left is not None)
+        aside = next(filter(None, places), None)
+        self._is_put_aside = aside is not None
+        if left is None or aside is None:
+            return
+        try:
+            for data in chunks(aside, left.offset):
+                yield from self._lines(data)
+                left = Left(left.identity, left.offset + len(data), (left.tail + data)[-len(left.tail) :])
+        except NotReadable:
+            pass  # it went away meanwhile: what came of it has come
+        self._follower.left = left
+
+    def _begin_again(self) -> None:
+        self._marks.begin_again(0 if self._is_put_aside else _size_of(self.file.path))
+        self._began_again_at = self._clock()
+        self._note_beginning()
+
+    def _is_another(self) -> bool:
+        """Whether a log that was read again to its end, and in which nothing was known, is another one."""
+        if not self._marks.is_lost:
+            return False
+        is_other = self._is_put_aside and not self._marks.begins_alike
+        return is_other or self._clock() - self._began_again_at >= PATIENCE_S
+
+    def _read_from_the_beginning(self) -> None:
+        left = self._follower.left
+        self._follower = Follower(self.file.path, limit=_AT_ONCE)
+        self._follower.left = left
+        self._note_beginning()
+
+    def _note_beginning(self) -> None:
+        self._cutter = Cutter()
+        self._translator = translator_of(self.file)
+        self._old_from = max(_size_of(self.file.path) - READ_BEFORE, 0)
+
+    def _lines(self, data: bytes) -> Iterator[TailChunk]:
+        for line in self._cutter.feed(data):
+            if (line.offset, line.raw) == self._early:
+                self._marks.is_new(line)
+            elif self._marks.is_new(line):
+                yield from self._read(line)
+            elif line.offset >= self._old_from and not self._marks.is_lost:
+                self._translate(line)
+
+    def _unended(self) -> Iterator[TailChunk]:
+        """The last line, if it is a whole record that only lacks its newline; once."""
+        if self._cutter.held_end != _CLOSES or self._marks.is_lost:
+            return
+        line = self._cutter.peek()
+        if line is None or (line.offset, line.raw) == self._early or not _is_whole(line.raw):
+            return
+        self._early = (line.offset, line.raw)
+        yield from self._read(line)
+
+    def _translate(self, line: Line) -> None:
+        for piece in self._reader.read([line]):
+            self._translator.translate(piece)
+
+    def _read(self, line: Line) -> Iterator[TailChunk]:
+        for piece in self._reader.read([line]):
+            yield TailChunk(piece, self._translator.translate(piece))
+
+
+def _is_whole(raw: bytes) -> bool:
+    try:
+        msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, ValueError):
+        return False
+    return True
+
+
+def _start_of_the_end(file: LogFile, end: int) -> tuple[int, int]:
+    """Where the last turns before `end` begin, and how many lines stand before."""
+    wanted, offset, n_lines = end - READ_BEFORE, 0, 0
+    if wanted <= 0:
+        return 0, 0
+    start = 0
+    try:
+        for chunk in chunks(file):
+            if offset + len(chunk) <= wanted:
+                n_lines += chunk.count(b"\n")
+                last = chunk.rfind(b"\n")
+                start = offset + last + 1 if last >= 0 else start
+                offset += len(chunk)
+                continue
+            before = chunk[: wanted - offset]
+            last = before.rfind(b"\n")
+            return (offset + last + 1, n_lines + before.count(b"\n")) if last >= 0 else (start, n_lines)
+    except NotReadable:
+        return 0, 0
+    return start, n_lines
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_size
+    except OSError:
+        return 0
+
+
+LONGEST = 64 << 20  # bytes of a log that came all at once: more of it is history, not news
+_SWEEP_S = 600.0
+_REST_S = 60.0
+_QUIET_S = 1800.0
+
+
+class FollowedLogs:
+    """Tails of logs, by path; `sizes` is how far an earlier watch told them, if there was one."""
+
+    def __init__(
+        self, sizes: Mapping[str, int] | None = None, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
+        self._is_first = sizes is None
+        self._left_at = dict(sizes or {})  # how far those were told that are not followed now
+        self._tails: dict[str, Tail] = {}
+        self._changed_at: dict[str, float] = {}
+        self._swept_at = self._rested_at = clock()
+
+    def begin(self, found: Iterable[LogFile]) -> None:
+        """What stands there when nobody watched before is no news."""
+        if self._is_first:
+            self._left_at = {str(file.path): file.size for file in found}
+
+    def changed(self, file: LogFile) -> Tail | None:
+        """The tail of a log that has changed; None if it is not followed yet."""
+        path = str(file.path)
+        tail = self._tails.get(path)
+        if tail is not None:
+            self._changed_at[path] = self._clock()
+        return tail
+
+    def take_up(self, file: LogFile) -> Tail | None:
+        """Follows a log from where it was told; None if it went while others were read: it is followed elsewhere."""
+        path = str(file.path)
+        if not os.path.lexists(path):
+            return None
+        tail = self._moved_here(file)
+        if tail is None:
+            told = self._told_before(file)
+            told = 0 if told is None and file.size <= LONGEST else told
+            tail = Tail(file, told_to=told, clock=self._clock)
+        self._left_at.pop(path, None)
+        self._tails[path] = tail
+        self._changed_at[path] = self._clock()
+        return tail
+
+    def undecided(self) -> list[Tail]:
+        """The logs that are to be asked again soon, though nothing changes in them."""
+        return [tail for tail in self._tails.values() if tail.is_undecided]
+
+    def told(self, known: Mapping[str, LogFile]) -> dict[str, int]:
+        """How far each log was told; of those that were not looked at, how long they are."""
+        left_at = {path: self._left_at.get(path, file.size) for path, file in known.items()}
+        return left_at | {path: tail.offset for path, tail in self._tails.items()}
+
+    def sweep(self, known: Collection[str]) -> bool:
+        """Forgets what is quiet or gone, every ten minutes, and says whether it did; lets quiet logs rest before."""
+        now = self._clock()
+        if now - self._rested_at >= _REST_S:
+            self._rested_at = now
+            self._rest_the_quiet(now)
+        if now - self._swept_at < _SWEEP_S:
+            return False
+        self._swept_at = now
+        for path, changed_at in list(self._changed_at.items()):
+            if now - changed_at >= _QUIET_S:
+                self._forget(path)
+        self._left_at = {path: told for path, told in self._left_at.items() if path in known}
+        return True
+
+    def _rest_the_quiet(self, now: float) -> None:
+        for path, changed_at in self._changed_at.items():
+            if now - changed_at >= _REST_S:
+                self._tails[path].rest()
+
+    def _forget(self, path: str) -> None:
+        del self._changed_at[path]
+        self._left_at[path] = self._tails.pop(path).offset
+
+    def _moved_here(self, file: LogFile) -> Tail | None:
+        """The tail of a log that stood at another place, of which nothing is left there."""
+        name = f"/{file.path.name}"
+        for path, tail in self._tails.items():
+            if (path.endswith(name) or tail.told_of(file) is not None) and not os.path.lexists(path):
+                del self._tails[path], self._changed_at[path]
+                tail.move_to(file)
+                return tail
+        return None
+
+    def _told_before(self, file: LogFile) -> int | None:
+        """How far a log was told that is not followed now, here or where it stood before; None if it is new."""
+        put_aside = (told for tail in self._tails.values() if (told := tail.told_of(file)) is not None)
+        told = next(put_aside, None)
+        if told is None:
+            told = self._left_at.get(str(file.path))
+        name = f"/{file.path.name}"
+        moved = (path for path in self._left_at if path.endswith(name) and not os.path.lexists(path))
+        return next((self._left_at[path] for path in moved), None) if told is None else told

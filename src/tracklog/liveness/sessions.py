@@ -1,0 +1,235 @@
+"""What sessions do now, for commands that read logs or the index: the board's own rules, asked once.
+
+Rules of this room
+  1. `state_of` decides, as on the board, from the same signs: log, hooks, registry, open questions, processes.
+  2. What log and hooks say is kept with the session (`Signs`), so that a later question needs neither of them.
+  3. Registries and processes are looked at once for each object, and only when a session needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from tracklog.agents.base import ClaudeProcess
+from tracklog.agents.claude_code.places import home_of
+from tracklog.agents.claude_code.session_registry import Registered, Roll, better
+from tracklog.liveness.log_signs import LogSign
+from tracklog.liveness.unregistered import LogFacts, unregistered
+from tracklog.model.ids import MAIN
+from tracklog.model.states import SILENT_MS, Life, LiveState, Sign, not_ahead, state_of
+from tracklog.sources.process_start import Alive, pids_named, programs
+
+if TYPE_CHECKING:
+    from tracklog.agents.codex.processes import CodexProcess
+    from tracklog.home import Home
+    from tracklog.model.session import Session
+
+
+_OPEN = ("running", "lost")
+_OPEN_OUTCOMES = ("running", "unknown")
+_OPEN_STATES = ("running", "crashed", "unknown")
+
+
+class Signs(msgspec.Struct, array_like=True, frozen=True):
+    """What the log and the hooks of a session say that it does."""
+
+    log: LogSign | None = None
+    hook: Sign | None = None
+    cwd: str | None = None  # the last folder that it worked in
+    entrypoint: str | None = None
+
+
+class KnownOf(NamedTuple):
+    """A session, as far as one must know it to say whether its process lives."""
+
+    agent: str
+    id: str
+    paths: Sequence[str]  # of its logs; of a session of Codex those of its main thread
+    last_ms: int  # the newest moment that any of its logs names
+    signs: Signs
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Signs).decode
+
+
+class SessionLives:
+    """Looks at registries, processes and open questions once, and says of each session what it does."""
+
+    def __init__(
+        self, home: Home | None = None, *, homes: Iterable[Path] = (), now_ms: int | None = None
+    ) -> None:
+        """`home` has the questions that tracklog itself asks. Registries are looked for in `homes`, and where logs stand."""
+        self._home = home
+        self._homes = list(homes)
+        self.now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
+        self._registered: dict[Path, dict[str, Registered]] = {}
+        self._rolls: dict[Path, Roll] = {}
+        self._home_of: dict[str, Path | None] = {}  # by folder
+
+    def state_of(self, known: KnownOf) -> LiveState:
+        """What it does now."""
+        known = self._without_future(known)
+        found = self._registration(known)
+        log = known.signs.log.at(self.now_ms) if known.signs.log is not None else None
+        signs = [known.signs.hook, found.sign if found else None, log, self._asks.get(known.id)]
+        told = [sign for sign in signs if sign is not None]
+        alive = self._alive(known, found, log)
+        return state_of(told, alive, now_ms=self.now_ms, last_ms=known.last_ms)
+
+    def life_of(self, known: KnownOf) -> Life:
+        """The same, as the model takes it."""
+        known = self._without_future(known)
+        state = self.state_of(known)
+        life = life_in(state)
+        is_fresh = abs(self.now_ms - known.last_ms) <= SILENT_MS
+        word = state.alive.life if life.is_alive is not None else "fresh" if is_fresh else "silent"
+        return life._replace(word=word)
+
+    def living(self, agent: str, homes: Iterable[Path]) -> set[str]:
+        """The sessions whose process lives, or the logs that one has open: whatever else was thought of them."""
+        if agent == "codex":
+            return {path for one in self._codex for path in one.rollouts or ()}
+        found = (one for home in homes for one in self._look(home).values())
+        return {one.session for one in found if one.alive.life == "alive"}
+
+    def _without_future(self, known: KnownOf) -> KnownOf:
+        """A session whose log was written by a clock ahead of ours, with the times at which it was really written."""
+        log = known.signs.log
+        if max(known.last_ms, log.sign.at_ms if log is not None else 0) <= self.now_ms:
+            return known
+        written_ms = max((at for path in known.paths if (at := _written_ms(path)) is not None), default=None)
+        if log is not None:
+            at_ms = not_ahead(log.sign.at_ms, self.now_ms, written_ms)
+            log = log._replace(sign=log.sign._replace(at_ms=at_ms))
+        return known._replace(
+            last_ms=not_ahead(known.last_ms, self.now_ms, written_ms),
+            signs=msgspec.structs.replace(known.signs, log=log),
+        )
+
+    def _registration(self, known: KnownOf) -> Registered | None:
+        if known.agent != "claude":
+            return None
+        found = None
+        for home in self._homes_of(known):
+            one = self._look(home).get(known.id)
+            found = better(one, found) if one is not None else found
+        return found
+
+    def _homes_of(self, known: KnownOf) -> list[Path]:
+        """The homes whose registry may name a session: a client may write into another home than its own."""
+        return list(dict.fromkeys([*self._homes, *self._homes_with(known)]))
+
+    def _homes_with(self, known: KnownOf) -> list[Path]:
+        """The homes in which its logs stand."""
+        folders = {os.path.dirname(path) for path in known.paths}
+        for folder in folders - self._home_of.keys():
+            self._home_of[folder] = home_of(Path(folder, "log"))
+        return sorted({home for folder in folders if (home := self._home_of[folder]) is not None})
+
+    def _look(self, home: Path) -> dict[str, Registered]:
+        if home not in self._registered:
+            self._rolls[home] = Roll(home)
+            self._registered[home] = self._rolls[home].look(self.now_ms)
+        return self._registered[home]
+
+    def _alive(self, known: KnownOf, found: Registered | None, log: Sign | None) -> Alive:
+        if found is not None:
+            return found.alive
+        if known.agent == "codex":
+            return self._codex_alive(known)
+        facts = LogFacts(
+            known.last_ms,
+            log.state if log else None,
+            known.signs.cwd,
+            known.signs.entrypoint,
+        )
+        homes = self._homes_of(known)
+        own = self._homes_with(known) or homes
+        return unregistered(
+            facts,
+            is_kept=any(self._rolls[home].is_kept for home in own),
+            running=lambda: self._claude,
+            named=[one.registration.record.pid for home in homes for one in self._look(home).values()],
+            now_ms=self.now_ms,
+        )
+
+    def _codex_alive(self, known: KnownOf) -> Alive:
+        if not self._codex:
+            return Alive("gone", "no process has the log open", is_sure=False)
+        from tracklog.agents.codex.processes import codex_of
+
+        found = [codex_of(Path(path), self._codex, cwd=known.signs.cwd) for path in known.paths]
+        return min(
+            found, key=lambda one: ("alive", "unknown", "gone").index(one.life), default=Alive("unknown")
+        )
+
+    @cached_property
+    def _programs(self) -> dict[int, bytes] | None:
+        return programs()
+
+    @cached_property
+    def _codex(self) -> list[CodexProcess]:
+        if pids_named("codex", self._programs) == []:
+            return []
+        from tracklog.agents.codex.processes import running_codex  # slow to load
+
+        return running_codex(self._programs)
+
+    @cached_property
+    def _claude(self) -> list[ClaudeProcess]:
+        if pids_named("claude", self._programs) == []:
+            return []
+        from tracklog.agents.claude_code.processes import running_claude  # slow to load
+
+        return running_claude(self._programs)
+
+    @cached_property
+    def _asks(self) -> dict[str, Sign]:
+        if self._home is None or not os.path.isdir(self._home.runs / "now"):
+            return {}
+        from tracklog.liveness.permission_requests import open_asks
+
+        return {ask.session: ask.sign for ask in reversed(open_asks(self._home))}
+
+
+def _written_ms(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mtime_ns // 1_000_000
+    except OSError:
+        return None
+
+
+def life_in(state: LiveState) -> Life:
+    """What a state of the board says of the process."""
+    alive = state.alive
+    is_alive = {"alive": True, "gone": False}.get(alive.life)
+    return Life(
+        is_alive, alive.why, alive.is_sure, state.state, tuple(state.evidence), state.since_ms, alive.began_ms
+    )
+
+
+def rests_on_life(session: Session) -> bool:
+    """Whether a verdict, an outcome or the state of a subagent depends on whether the process lives."""
+    calls = any(call.verdict in _OPEN or call.outcome in _OPEN_OUTCOMES for call in session.calls)
+    return calls or any(thread.state in _OPEN_STATES for thread in session.threads if thread.id != MAIN)
+
+
+def packed(signs: Signs) -> bytes:
+    """The signs, to be kept."""
+    return _encode(signs)
+
+
+def unpacked(text: bytes | None) -> Signs | None:
+    """What was kept; None if it is of no use."""
+    try:
+        return _decode(text) if text is not None else None
+    except (msgspec.DecodeError, ValueError):
+        return None

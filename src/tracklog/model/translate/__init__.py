@@ -1,1 +1,0 @@
-"""From records to events, one module per agent."""

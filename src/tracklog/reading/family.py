@@ -1,0 +1,289 @@
+"""The sessions that share history: forks, and copies that a resume made.
+
+Claude Code writes no marker into most forks (docs/formats/claude_code.md): the copies give themselves away by the ids
+that they keep. A copy begins where its original begins, or at a compaction, so the first ids of one file stand in the
+other. Whether lines are really shared, and who wrote them, is for `model.lineage` to say.
+
+Rules of this room
+  1. Candidates are the sessions of the same project folder, and those that a session names, wherever they are.
+  2. Heads are read first. Whole files are searched only for what no head told, and not more than SEARCHED_BYTES in
+     each project folder, the newest sessions first; one that is too long is left out, and the others are not.
+  3. Bytes are searched, not parsed: a session too many costs little, a missed one splits a history.
+  4. Many questions about the same sessions go to one `Relatives`: each log is read once, not once for each question.
+
+What a session shares with its family: the traces of all their logs, and what `model.lineage` makes of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from tracklog.agents.lineage import OnRefused, trace_of
+from tracklog.model.ids import SessionId
+from tracklog.model.lineage.copies import Descent, descents
+from tracklog.model.lineage.trace import Trace
+from tracklog.reading.session_files import SessionFiles
+from tracklog.reading.shared_history import HEAD_BYTES, glance_at, ids_inside, short_glance_at
+from tracklog.sources.log_file import MAIN_KINDS, Agent, FileKind, LogFile
+
+__all__ = ["HEAD_BYTES", "SEARCHED_BYTES", "Name", "Relatives", "families", "family", "kin_keys"]
+
+
+_THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
+
+
+class Kinship:
+    """The sessions of one family, for whoever reads several of them.
+
+    What they share is worked out when it is first asked for, from one look at each log; the traces are not kept.
+    """
+
+    def __init__(self, sessions: Iterable[SessionFiles], *, on_refused: OnRefused | None = None) -> None:
+        self.sessions = tuple(sessions)
+        self._on_refused = on_refused
+        self._descents: dict[SessionId, Descent] | None = None
+
+    def descent(self, session: str) -> Descent:
+        """What one of them has in common with the others."""
+        if self._descents is None:
+            self._descents = descents(self._traces())
+        return self._descents.get(SessionId(session)) or Descent()
+
+    def _traces(self) -> Iterator[Trace]:
+        for session in self.sessions:
+            for file in session.files:
+                if file.kind in _THREADS:
+                    yield trace_of(file, session.id, on_refused=self._on_refused)
+
+
+Name = tuple[Agent, str]  # two agents may have given the same id
+SEARCHED_BYTES = 1 << 28
+
+
+def family(session: SessionFiles, everything: Iterable[SessionFiles]) -> list[SessionFiles]:
+    """The other sessions that have, or may have, lines in common with this one; in the order given."""
+    return Relatives(everything).of(session)
+
+
+class Relatives:
+    """The families of sessions, looked up one after another: what is read for one lookup serves the next."""
+
+    def __init__(self, everything: Iterable[SessionFiles]) -> None:
+        self._everything = list(everything)
+        self._order = {(one.agent, one.id): n for n, one in enumerate(self._everything)}
+        self._projects: dict[str | Path, _Project] = {}
+
+    def of(self, session: SessionFiles) -> list[SessionFiles]:
+        """The other sessions that have, or may have, lines in common with this one; in the order given."""
+        if session.agent == "codex":
+            found: Collection[str] = self._codex.related(session)
+        else:
+            found = self._project_of(session).family(session.id)
+        places = (self._order.get((session.agent, id)) for id in found if id != session.id)
+        return [self._everything[place] for place in sorted(place for place in places if place is not None)]
+
+    def _project_of(self, session: SessionFiles) -> _Project:
+        """The sessions around one: those of its project folder, and those that it names elsewhere."""
+        keys, known = _projects(session), self._known(session.agent, session.id)
+        if len(keys) == 1 and known is not None and known.mains == session.mains:
+            [key] = keys
+            project = self._projects.get(key)
+            if project is None:
+                project = self._projects[key] = _Project(self._near.get(key, ()))
+            far = [one for one in self._named_by(session) if one.id not in project.sessions]
+            if not far:
+                return project
+            return _Project([*project.sessions.values(), *far])
+        near = [one for key in keys for one in self._near.get(key, ())]
+        return _Project([*near, *self._named_by(session), session])
+
+    def _named_by(self, session: SessionFiles) -> list[SessionFiles]:
+        glance = short_glance_at(session)
+        known = (self._known(session.agent, id) for id in glance.named | glance.hinted)
+        return [one for one in known if one is not None]
+
+    def _known(self, agent: Agent, id: str) -> SessionFiles | None:
+        place = self._order.get((agent, id))
+        return None if place is None else self._everything[place]
+
+    @cached_property
+    def _near(self) -> Mapping[str | Path, Sequence[SessionFiles]]:
+        near: dict[str | Path, list[SessionFiles]] = defaultdict(list)
+        for session in self._everything:
+            if session.agent == "claude":
+                for project in _projects(session):
+                    near[project].append(session)
+        return near
+
+    @cached_property
+    def _codex(self) -> _Threads:
+        return _Threads([one for one in self._everything if one.agent == "codex"])
+
+
+class _Project:
+    """The sessions of Claude Code that are compared with each other, by the ids with which they begin."""
+
+    def __init__(self, sessions: Iterable[SessionFiles]) -> None:
+        self.sessions = {session.id: session for session in sessions}
+        self._glances = {id: short_glance_at(session) for id, session in self.sessions.items()}
+        self._beginning: dict[int, list[str]] = defaultdict(list)  # the sessions that begin with an id
+        for id, glance in self._glances.items():
+            for key in glance.begins:
+                self._beginning[key].append(id)
+        self._known_to: dict[int, list[str]] = defaultdict(list)  # those that hold such an id in their heads
+        self._naming: dict[str, list[str]] = defaultdict(list)  # those that name a session
+        self._keys: dict[str, set[int]] = {}
+        for id, glance in self._glances.items():
+            self._keys[id] = self._beginning.keys() & {*glance.begins, *glance.holds}
+            for key in self._keys[id]:
+                self._known_to[key].append(id)
+            for name in glance.named:
+                self._naming[name].append(id)
+        self._related: dict[str, frozenset[str]] = {}
+
+    def family(self, id: str) -> frozenset[str]:
+        """A session, those that its head or theirs tell to be related, and those that only a search finds."""
+        return self._told_by_heads(id) | self._found_inside(id)
+
+    def _told_by_heads(self, id: str) -> frozenset[str]:
+        """All that heads link to one session, over any number of steps; the same for each of them."""
+        if id not in self._related:
+            found, waiting = {id}, [id]
+            asked: set[int] = set()
+            while waiting:
+                one = waiting.pop()
+                linked = [*self._glances[one].named, *self._naming.get(one, ())]
+                for key in self._keys[one] - asked:
+                    linked += self._known_to[key]
+                asked |= self._keys[one]
+                new = {name for name in linked if name in self._glances} - found
+                found |= new
+                waiting += new
+            related = frozenset(found)
+            self._related |= dict.fromkeys(related, related)
+        return self._related[id]
+
+    def _found_inside(self, id: str) -> set[str]:
+        """Those that begin in the middle of our files, or in which ours begin: forks behind a compaction."""
+        if len(self._told_by_heads(id)) == len(self.sessions):
+            return set()
+        held = self._inside.get(id)
+        if held is None:
+            held = self._searched(id) if _size(self.sessions[id]) <= SEARCHED_BYTES else set()
+        found = {name for key in held for name in self._beginning[key]}
+        return found | {name for key in self._glances[id].begins for name in self._around.get(key, ())}
+
+    def _searched(self, id: str) -> set[int]:
+        return self._beginning.keys() & set(ids_inside(self.sessions[id]))
+
+    @cached_property
+    def _inside(self) -> dict[str, set[int]]:
+        """The beginnings of sessions that stand anywhere in the transcripts of each, as far as these are searched."""
+        inside: dict[str, set[int]] = {}
+        allowance = SEARCHED_BYTES
+        for id, session in sorted(self.sessions.items(), key=lambda one: -one[1].changed_ns):
+            if (size := _size(session)) <= allowance:
+                allowance -= size
+                inside[id] = self._searched(id)
+        return inside
+
+    @cached_property
+    def _around(self) -> dict[int, list[str]]:
+        """The sessions that hold a beginning anywhere."""
+        around: dict[int, list[str]] = defaultdict(list)
+        for id, keys in self._inside.items():
+            for key in keys:
+                around[key].append(id)
+        return around
+
+
+class _Threads:
+    """The sessions of Codex, linked by what their heads say, in either direction."""
+
+    def __init__(self, sessions: Iterable[SessionFiles]) -> None:
+        self._known = {session.id: session for session in sessions}
+        self._named_by: dict[str, list[str]] = defaultdict(list)
+        for session in self._known.values():
+            for source in session.sources:
+                self._named_by[source].append(session.id)
+
+    def related(self, session: SessionFiles) -> set[str]:
+        """All that are linked to a session over any number of steps."""
+        found, waiting = {session.id}, [session]
+        while waiting:
+            one = waiting.pop()
+            linked = {*one.sources, *self._named_by.get(one.id, ())}
+            new = (linked & self._known.keys()) - found
+            found |= new
+            waiting += [self._known[id] for id in new]
+        return found
+
+
+def families(everything: Iterable[SessionFiles]) -> dict[Name, Kinship]:
+    """The family of each session that has one, told from heads alone: for reading all of them in one go."""
+    known = {(session.agent, session.id): session for session in everything}
+    top = {name: name for name in known}
+
+    def top_of(name: Name) -> Name:
+        while top[name] != name:
+            top[name] = name = top[top[name]]
+        return name
+
+    for one, other in _links(known.values()):
+        if other in known:
+            top[top_of(one)] = top_of(other)
+    members: dict[Name, list[SessionFiles]] = defaultdict(list)
+    for name, session in known.items():
+        members[top_of(name)].append(session)
+    kin = {name: Kinship(sessions) for name, sessions in members.items() if sessions[1:]}
+    return {name: kin[top_of(name)] for name in known if top_of(name) in kin}
+
+
+def kin_keys(session: SessionFiles) -> list[tuple[str, bytes]]:
+    """By which a session finds its family, and is found: what it begins with, what its head holds, whom it names."""
+    keys = [("names", name.encode("utf-8", "replace")) for name in session.sources]
+    if session.agent != "claude":
+        return keys
+    glance = glance_at(session)
+    keys += [("names", name.encode("utf-8", "replace")) for name in glance.named if name != session.id]
+    keys += [("begins", key) for key in glance.begins]
+    return keys + [("holds", key) for key in glance.holds]
+
+
+def _links(sessions: Collection[SessionFiles]) -> Iterator[tuple[Name, Name]]:
+    """Sessions and those that they have to do with, who may not be there."""
+    for session in sessions:
+        for source in session.sources:
+            yield (session.agent, session.id), (session.agent, source)
+    for one, other in _links_by_heads(session for session in sessions if session.agent == "claude"):
+        yield ("claude", one), ("claude", other)
+
+
+def _links_by_heads(sessions: Iterable[SessionFiles]) -> Iterator[tuple[str, str]]:
+    """All that hold an id with which some begin are linked to one of these: a link for each, not for each pair."""
+    begins: dict[bytes, str] = {}
+    held: list[tuple[str, frozenset[bytes]]] = []
+    for session in sessions:
+        id, glance = session.id, glance_at(session)
+        yield from ((id, name) for name in glance.named)
+        yield from ((id, begins.setdefault(key, id)) for key in glance.begins)
+        held.append((id, glance.holds))
+    for id, keys in held:
+        yield from ((id, begins[key]) for key in keys if key in begins)
+
+
+def _projects(session: SessionFiles) -> set[str | Path]:
+    """The project folders by name, since the same one may stand in several homes; elsewhere the whole path."""
+    return {_project(file) for file in session.mains}
+
+
+def _project(file: LogFile) -> str | Path:
+    folder = file.path.parent
+    return folder.name if folder.parent.name == "projects" else folder
+
+
+def _size(session: SessionFiles) -> int:
+    return sum(file.size for file in session.mains)

@@ -1,0 +1,124 @@
+"""The sessions around a log: those of its project folder, or of its Codex home, listed once for many questions.
+
+Rules of this room
+  1. A listing is used again only while it is true: the folders have the times that they had, and the files their
+     sizes, times and inodes. A folder that changed just before it was listed is listed again.
+  2. The files of the session that is asked for are compared at every question. In a large folder the others are
+     compared no more often than costs a tenth of the time, so that reading all of it stays linear; what another
+     session appends in that moment (20 ms in a folder of 1,000 logs) is seen at the next comparison.
+  3. Listings are never changed, so threads may share them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from tracklog.agents.discovery import find_all, find_at, find_one, roots_at
+from tracklog.reading.family import Relatives
+from tracklog.reading.session_files import SessionFiles, group
+from tracklog.sources.folders import are_as_listed, noted_folders, now_ns, settled_times
+from tracklog.sources.log_file import LogFile, Root, Skipped
+
+_FEW = 64  # so many files are compared at every question
+_SHARE = 10  # comparing all files of a large folder takes at most one part in so many of the time
+_MOST_LISTINGS = 8
+_listings: OrderedDict[tuple[str, str], _Listing] = OrderedDict()  # by the working directory and the folder
+
+
+class Neighbours:
+    """Sessions among which one is looked up with its family."""
+
+    def __init__(self, found: Iterable[LogFile | Skipped]) -> None:
+        self.sessions = group(found)
+        self.relatives = Relatives(self.sessions)
+
+    def session_with(self, file: LogFile) -> SessionFiles | None:
+        """The session to which a log belongs."""
+        session = self._by_path.get(str(file.path))
+        return self._by_real_path.get(os.path.realpath(file.path)) if session is None else session
+
+    @cached_property
+    def _by_path(self) -> dict[str, SessionFiles]:
+        return {str(file.path): session for session in self.sessions for file in session.files}
+
+    @cached_property
+    def _by_real_path(self) -> dict[str, SessionFiles]:
+        return {os.path.realpath(path): session for path, session in self._by_path.items()}
+
+
+class _Listing:
+    """A folder as it was when it was listed."""
+
+    def __init__(self, folder: Path) -> None:
+        began_ns = now_ns()
+        with noted_folders() as folders:
+            self.found = list(find_at(folder))
+        self.neighbours = Neighbours(self.found)
+        self._folders = settled_times(folders, began_ns)
+        self._files = {str(file.path): file for file in self.found if isinstance(file, LogFile)}
+        self._next_look = 0.0
+
+    def is_true_for(self, file: LogFile) -> bool:
+        """Whether the folders are as they were listed, and the files of the session that has this log."""
+        if not are_as_listed(self._folders, ()):
+            return False
+        session = self.neighbours.session_with(file)
+        ours = session.files if session is not None else ()
+        return are_as_listed({}, (self._files[str(one.path)] for one in ours)) and self._are_others_true()
+
+    def _are_others_true(self) -> bool:
+        began = time.monotonic()
+        if began < self._next_look:
+            return True
+        is_true = are_as_listed({}, self._files.values())
+        ended = time.monotonic()
+        if len(self._files) > _FEW:
+            self._next_look = ended + _SHARE * (ended - began)
+        return is_true
+
+
+def neighbours_of(file: LogFile, *, roots: Sequence[Path] = ()) -> Neighbours:
+    """The sessions among which the rest of a log's session may stand, and its family; with `roots`, all below these."""
+    if roots:
+        return Neighbours(find_all(root for one in roots for root in roots_at(one)))
+    if file.agent == "codex" and file.root != file.path.parent:
+        return _listing_of(file.root, file).neighbours
+    folder = file.path.parent
+    inside = [at for at in (folder, *folder.parents) if at.name == "subagents"]
+    project = inside[-1].parent.parent if inside else folder
+    listing, elsewhere = _listing_of(project, file), list(_in_other_projects(file, project))
+    return Neighbours([*listing.found, *elsewhere]) if elsewhere else listing.neighbours
+
+
+def _listing_of(folder: Path, file: LogFile) -> _Listing:
+    key = os.getcwd() if not folder.is_absolute() else "", str(folder)
+    known = _listings.get(key)
+    if known is None or not known.is_true_for(file):
+        known = _listings[key] = _Listing(folder)
+        while len(_listings) > _MOST_LISTINGS:
+            _listings.popitem(last=False)
+    return known
+
+
+def _in_other_projects(file: LogFile, project: Path) -> Iterator[LogFile]:
+    """The logs of the same session in other projects of its home: one that was resumed elsewhere has some there."""
+    here = Path(os.path.abspath(project))
+    home = here.parent
+    if file.agent != "claude" or home.name != "projects":
+        return
+    session = file.path.relative_to(project).parts[0].removesuffix(".jsonl")
+    root = Root(agent="claude", path=home.parent, part="projects")
+    for other in sorted(home.iterdir()):
+        if other != here:
+            for path in (other / f"{session}.jsonl", *_all_below(other / session)):
+                if (found := find_one(str(path), [root])) is not None:
+                    yield found
+
+
+def _all_below(folder: Path) -> Sequence[Path]:
+    return sorted(folder.rglob("*")) if folder.is_dir() else ()

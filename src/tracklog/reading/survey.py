@@ -1,0 +1,181 @@
+"""How much of the logs we understand: lines and bytes by agent, version, kind and reading; all that strays.
+
+Rules of this room
+  1. A line counts under the client version that wrote it: its own word, else the last one said before it in the
+     file, else the first one said after it (for the first thousand lines; no client is silent that long).
+  2. Unknown things are counted with one place where each can be seen.
+  3. A key that is a number counts as `<n>`: the letters of a text that was spread into an object are one finding.
+  4. Names come from logs, so their number and length are bounded: what is beyond is counted as OTHER.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from tracklog.agents.claude_code import records
+from tracklog.agents.codex import records as codex_records
+from tracklog.agents.registry import NOT_RECORDS, lines_of, reader_for
+from tracklog.model.records import Piece, Record, UnknownPart
+from tracklog.sources.files import NotReadable
+from tracklog.sources.log_file import LogFile, Skipped
+
+_VERSION_OF: dict[str, Callable[[Record], str | None]] = {
+    "claude": records.version_of,
+    "codex": codex_records.version_of,
+}
+
+OTHER = "(others)"
+_MOST_NAMES = 10_000
+_LONGEST_NAME = 200
+
+_NUMBER = re.compile(r"(?:^|(?<=\.))[0-9]+(?=[.\[( ]|$)")  # a step of a path: `message.12`, `parts[].3.text`
+
+_LINES_THAT_WAIT = 1000
+RowKey = tuple[str | None, str | None, str, str]  # agent, version, kind, reading
+
+
+class Coverage(msgspec.Struct):
+    """How many lines of one kind there are."""
+
+    agent: str | None
+    version: str | None
+    kind: str
+    reading: str
+    lines: int = 0
+    bytes: int = 0
+
+
+class Strange(msgspec.Struct):
+    """Something that we do not know: a kind (`key` is None), or a key of a kind that we know."""
+
+    agent: str | None
+    kind: str
+    key: str | None
+    why: str
+    example: str  # path:line
+    count: int = 0
+
+
+class PieceCount(NamedTuple):
+    """What counts of a piece."""
+
+    kind: str
+    reading: str
+    length: int
+    recovered: bool
+
+
+class Survey:
+    """Adds up files; ask it at any time."""
+
+    def __init__(self) -> None:
+        self.files = 0
+        self.bytes = 0
+        self.lines = 0
+        self.recovered = 0
+        self.skipped: list[Skipped] = []
+        self.broken: list[str] = []  # the first places, for people who want to look
+        self._rows: dict[RowKey, Coverage] = {}
+        self._strange: dict[tuple[str | None, str, str | None, str], Strange] = {}
+
+    @property
+    def coverage(self) -> list[Coverage]:
+        """The rows, in the order of agent, version and kind."""
+        return [self._rows[key] for key in sorted(self._rows, key=lambda key: [part or "" for part in key])]
+
+    @property
+    def unknown(self) -> list[Strange]:
+        """All that is unknown, the commonest first."""
+        return sorted(
+            self._strange.values(), key=lambda strange: (-strange.count, strange.kind, strange.key or "")
+        )
+
+    def add(self, file: LogFile) -> None:
+        """Reads a file and counts what stands in it; a file that cannot be read is noted as skipped."""
+        if file.kind in NOT_RECORDS:
+            return
+        self.files += 1
+        try:
+            self._add_lines(file)
+        except NotReadable as refusal:
+            self.skipped.append(Skipped(refusal.path, refusal.why))
+
+    def _add_lines(self, file: LogFile) -> None:
+        reader = reader_for(file)
+        drift = reader.drift()
+        version: str | None = None
+        before_any: list[PieceCount] = []
+        version_of = _VERSION_OF.get(reader.agent or "", _no_version)
+        for piece in reader.read(lines_of(file)):
+            said = version_of(piece.record)
+            if said is not None and version is None:
+                self._count(reader.agent, said, before_any)
+                before_any.clear()
+            version = said or version
+            one = PieceCount(piece.record.kind, piece.reading, piece.length, piece.recovered)
+            if version is None and reader.agent is not None and len(before_any) < _LINES_THAT_WAIT:
+                before_any.append(one)
+            else:
+                self._count(reader.agent, version, [one])
+            self._look_for_strange(file, piece, drift.strays(piece) if piece.reading == "read" else [])
+        self._count(reader.agent, version, before_any)
+
+    def _count(self, agent: str | None, version: str | None, sums: list[PieceCount]) -> None:
+        for one in sums:
+            row = self._rows.get((agent, version, one.kind, one.reading))
+            if row is None:
+                row = self._new_row(agent, version, one.kind, one.reading)
+            row.lines += 1
+            row.bytes += one.length
+            self.lines += 1
+            self.bytes += one.length
+            self.recovered += one.recovered
+
+    def _new_row(self, agent: str | None, version: str | None, kind: str, reading: str) -> Coverage:
+        version, kind = version and version[:_LONGEST_NAME], kind[:_LONGEST_NAME]
+        if len(self._rows) >= _MOST_NAMES:
+            version, kind = None, OTHER
+        return self._rows.setdefault((agent, version, kind, reading), Coverage(agent, version, kind, reading))
+
+    def _look_for_strange(self, file: LogFile, piece: Piece, strays: list[tuple[str, object]]) -> None:
+        if piece.reading == "unknown":
+            self._note(file, piece, None, piece.why or "")
+        elif piece.reading == "broken" and len(self.broken) < 20:
+            self.broken.append(f"{file.path}:{piece.line}")
+        for path, stray in strays:
+            self._note(
+                file, piece, _NUMBER.sub("<n>", path), _why(stray) if path.endswith(")") else "unnamed key"
+            )
+
+    def _note(self, file: LogFile, piece: Piece, key: str | None, why: str) -> None:
+        agent, kind = file.agent, piece.record.kind[:_LONGEST_NAME]
+        key, why = key and key[:_LONGEST_NAME], why[:_LONGEST_NAME]
+        if (agent, kind, key, why) not in self._strange and len(self._strange) >= _MOST_NAMES:
+            kind, key, why = OTHER, key and OTHER, OTHER
+        strange = self._strange.get((agent, kind, key, why))
+        if strange is None:
+            strange = Strange(agent, kind, key, why, f"{file.path}:{piece.line}")
+            self._strange[agent, kind, key, why] = strange
+        strange.count += 1
+
+
+def survey(files: Iterable[LogFile], *, tell: Callable[[LogFile], None] | None = None) -> Survey:
+    """Surveys all files; `tell` is called as each one is done."""
+    result = Survey()
+    for file in files:
+        result.add(file)
+        if tell is not None:
+            tell(file)
+    return result
+
+
+def _no_version(record: Record) -> str | None:  # noqa: ARG001 (files of strangers say none that we know)
+    return None
+
+
+def _why(stray: object) -> str:
+    return f"unknown part: {stray.why}" if isinstance(stray, UnknownPart) else "not looked into"

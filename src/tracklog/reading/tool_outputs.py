@@ -1,0 +1,106 @@
+"""The fullest text of a tool's result: the output file, else the log's own copy, else the client's preview.
+
+Rules of this room
+  1. Where the client kept long output in a file of its own, the model saw a preview of it. The line often holds more
+     (`toolUseResult`), and the file all of it: the longest of them is shown and searched, and its source is said.
+  2. A file that is gone is read from the archive, which keeps it like any other log.
+  3. A result is read again each time it is asked for: nobody keeps megabytes of output for a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from tracklog.agents.claude_code.output_files import (
+    OutputRead,
+    output_path,
+    read_archived_output,
+    read_output,
+)
+from tracklog.archive.locate import archive_name
+from tracklog.model.assemble.values import own_side_file
+from tracklog.model.events import Event, TextSource, ToolReturned
+from tracklog.model.session import Result
+from tracklog.sources.log_file import FileKind, LogFile
+
+_MOST_GENERATIONS = 20
+
+
+class FullText(NamedTuple):
+    """The fullest text of a result, and where it comes from."""
+
+    text: str
+    source: TextSource
+    is_whole: bool = True  # False: there was more than is kept or read
+
+
+class OutputFiles:
+    """Reads the output files of one log; `archive` is the folder of the archive, if there is one."""
+
+    def __init__(self, log: LogFile, archive: Path | None = None) -> None:
+        self._log = log
+        self._archive = archive
+
+    def of_result(self, result: ToolReturned | Result) -> FullText:
+        """The fullest text of a result in this log."""
+        is_preview = result.text_source != "result"
+        name = own_side_file(result.side_file) if isinstance(result, ToolReturned) else result.side_file
+        found = self._found(name) if name is not None and self._log.agent != "codex" else None
+        if found is not None:
+            output = found[0].data.decode("utf-8", "replace")
+            if len(output) >= len(result.full_text or ("" if is_preview else result.text)):
+                return FullText(output, found[1], found[0].is_whole)
+        return FullText(result.full_text or result.text, result.text_source, not is_preview)
+
+    def filled(self, event: Event) -> Event:
+        """The event; a result with its fullest text."""
+        if type(event) is not ToolReturned or not _has_more(event):
+            return event
+        full = self.of_result(event)
+        return msgspec.structs.replace(
+            event, full_text=full.text, text_source=full.source, is_text_whole=full.is_whole
+        )
+
+    def all_filled(self, events: Sequence[Event]) -> Sequence[Event]:
+        """The events; the same list where none of them is a result with more text elsewhere."""
+        is_any = any(type(event) is ToolReturned and _has_more(event) for event in events)
+        return list(map(self.filled, events)) if is_any else events
+
+    def _found(self, name: str) -> tuple[OutputRead, TextSource] | None:
+        path = output_path(self._log, name)
+        if path is None:
+            return None
+        here = read_output(path)
+        if here is not None:
+            return here, "file"
+        for stored in self._in_archive(path):
+            kept = read_archived_output(
+                self._log._replace(path=path, kind=FileKind.TOOL_RESULT, stored=stored, fallback=None)
+            )
+            if kept is not None:
+                return kept, "archive"
+        return None
+
+    def _in_archive(self, path: Path) -> Iterable[Path]:
+        """Where the archive may have it, the newest generation first."""
+        if self._archive is None:
+            return []
+        found: list[Path] = []
+        for generation in range(1, _MOST_GENERATIONS):
+            names = (
+                archive_name(str(path), str(self._log.root), agent=agent, generation=generation)
+                for agent in dict.fromkeys([self._log.agent, "claude", None])
+            )
+            there = [place for name in names if (place := self._archive / name).is_file()]
+            if not there:
+                break
+            found += there
+        return reversed(found)
+
+
+def _has_more(result: ToolReturned) -> bool:
+    return result.is_preview or result.side_file is not None

@@ -1,1 +1,0 @@
-"""One line → one faithful record, per agent. This room knows no files, no clock, no database."""

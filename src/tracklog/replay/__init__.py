@@ -1,0 +1,4 @@
+"""Record a session and play it again, for tests and demonstrations.
+
+Public: `play`, `recording`. May import `reading`.
+"""

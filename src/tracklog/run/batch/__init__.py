@@ -1,0 +1,1 @@
+"""Many child sessions from one list, in parallel, with results in a file."""

@@ -1,0 +1,267 @@
+"""The results of a list: a file that only grows, in which every answer stands as soon as it is there.
+
+Rules of this room
+  1. One result is one line, written at once and brought to the disk before anybody is told of it.
+  2. The last line of an id counts. What a line says was spent stands in no other line: the sum of all is the truth.
+  3. One process at a time. A line that was torn when its writer died is taken away; a file that is not ours is left alone.
+  4. A list keeps its name (`batch`) as long as its file lives: who empties the file begins anew.
+
+The runs of a list whose results nobody wrote down: tracklog was ended while they ran, or a moment too early.
+
+Rules of this room
+  1. The register knows them by the key of their task. What stands in the results is not looked at again.
+  2. A run whose log holds no answer is none, whatever else is said of it; but what it has cost was spent.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import msgspec
+
+from tracklog.errors import UserError, why_failed
+from tracklog.ledger.prices.rates import Prices
+from tracklog.live.run_entries import RunEntry
+from tracklog.model.run_request import Wish
+from tracklog.run.batch.tasks import BatchTask
+from tracklog.run.find_logs import ChildLogs
+from tracklog.run.log_facts import RunUsage, spent_since
+from tracklog.run.result import Result
+
+_NO_ANSWER = ("cancelled", "killed", "crashed")
+
+
+def left_behind(runs: Iterable[RunEntry], batch: str, recorded: Collection[str]) -> dict[str, list[RunEntry]]:
+    """The runs of a list that its results do not know, by the key of their task; the first one first."""
+    found: dict[str, list[RunEntry]] = {}
+    for run in runs:
+        key = run.started.batch
+        if key is not None and key.startswith(f"{batch}:") and run.id not in recorded:
+            found.setdefault(key, []).append(run)
+    return found
+
+
+def cut_off(run: RunEntry, wish: Wish, *, env: Mapping[str, str], prices: Callable[[], Prices]) -> Result:
+    """A run that has no answer: how it ended, as far as somebody said so, and what it has cost."""
+    spent = _spent(run, wish, env, prices) if wish.persists else None
+    return Result(
+        {
+            "run": run.id,
+            "ended_by": run.ended_by if run.ended_by in _NO_ANSWER else "killed",
+            "error": "tracklog was ended before it was",
+            "session_id": run.session,
+            "cost_micro_usd": run.cost_micro_usd if spent is None else spent.cost_micro_usd,
+            "unpriced_requests": 0 if spent is None else spent.total.unpriced_requests,
+        }
+    )
+
+
+def _spent(
+    run: RunEntry, wish: Wish, env: Mapping[str, str], prices: Callable[[], Prices]
+) -> RunUsage | None:
+    session, began_ms = run.session, run.began_ms
+    if session is None or began_ms <= 0:
+        return None
+    cwd = Path(run.started.cwd) if run.started.cwd else wish.cwd
+    logs = ChildLogs(wish.agent, cwd, env, since_ns=began_ms * 1_000_000)
+    files = logs.files_of(session)
+    if files is None:
+        return None
+    source = logs.files_of(wish.resume) if wish.is_fork and wish.resume is not None else None
+    kin = [source] if source is not None else []
+    return spent_since(files, kin, prices(), since=datetime.fromtimestamp(began_ms / 1000, UTC))
+
+
+ANSWERED = ("completed", "error", "timeout", "budget")
+_BEGINNING = b'{"id":'
+_CHUNK = 1 << 20
+
+
+class _Attempt(msgspec.Struct):
+    run: str | None = None
+
+
+class _Row(msgspec.Struct):
+    """What must be known of a result that stands in the file."""
+
+    id: str
+    digest: str
+    ended_by: str
+    batch: str = ""
+    cost_micro_usd_all_attempts: int | None = None
+    attempts: list[_Attempt] = []
+
+
+_decode = msgspec.json.Decoder(_Row).decode
+
+
+class Known(NamedTuple):
+    """The last word on an id."""
+
+    digest: str
+    ended_by: str
+
+
+@dataclass
+class Earlier:
+    """What the file held before."""
+
+    by_id: dict[str, Known] = field(default_factory=dict)
+    runs: set[str] = field(default_factory=set)
+    spent_micro_usd: int = 0
+    batch: str = ""
+    n_broken: int = 0
+
+    def take(self, line: bytes) -> None:
+        """Takes in a line of the file."""
+        try:
+            row = _decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self.n_broken += 1
+            return
+        self.by_id[row.id] = Known(row.digest, row.ended_by)
+        self.runs.update(one.run for one in row.attempts if one.run is not None)
+        self.spent_micro_usd += row.cost_micro_usd_all_attempts or 0
+        self.batch = self.batch or row.batch
+
+    def is_answered(self, task: BatchTask, *, again: Collection[str] = ()) -> bool:
+        """Whether just this was asked before and has its answer."""
+        known = self.by_id.get(task.id)
+        if known is None or known.digest != task.digest:
+            return False
+        return known.ended_by in ANSWERED and known.ended_by not in again
+
+
+class ResultsFile:
+    """The file, held by us alone as long as it is open."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor = _open(path)
+        try:
+            self.earlier = self._read()
+            self.batch = self.earlier.batch or _new_batch(self._descriptor)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+
+    def append(self, document: Mapping[str, Any]) -> None:
+        """Writes a result down for good. OSError flies, and then nothing of it stands in the file."""
+        line = as_line(document)
+        before = os.fstat(self._descriptor)
+        try:
+            if os.write(self._descriptor, line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._descriptor)
+        except OSError:
+            os.ftruncate(self._descriptor, before.st_size)
+            os.utime(
+                self._descriptor, ns=(before.st_atime_ns, before.st_mtime_ns)
+            )  # an empty file is known by it
+            raise
+
+    def _read(self) -> Earlier:
+        self._put_right()
+        earlier = Earlier()
+        for line in _lines(self._descriptor):
+            earlier.take(line)
+        if earlier.n_broken and not earlier.by_id:
+            raise _not_ours(self.path)
+        return earlier
+
+    def _put_right(self) -> None:
+        """A last line without an end is finished if only its end is missing, and else taken away."""
+        start, tail = _tail(self._descriptor)
+        if not tail:
+            return
+        if not (tail.startswith(_BEGINNING[: len(tail)]) or not tail.strip(b"\0")):
+            raise _not_ours(self.path)
+        probe = Earlier()
+        probe.take(tail)
+        if probe.n_broken:
+            os.ftruncate(self._descriptor, start)
+        else:
+            os.write(self._descriptor, b"\n")
+
+
+def key_of(batch: str, task: BatchTask) -> str:
+    """What the register knows a task of this list by."""
+    asked = f"{task.id}\0{task.digest}".encode("utf-8", "surrogatepass")
+    return f"{batch}:{hashlib.sha256(asked).hexdigest()[:16]}"
+
+
+def as_line(document: Mapping[str, Any]) -> bytes:
+    """A document as it stands in the file: ASCII, on one line."""
+    return json.dumps(document, separators=(",", ":")).encode() + b"\n"
+
+
+def _open(path: Path) -> int:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+    except OSError as error:
+        raise UserError(
+            f"cannot write {path}: {why_failed(error)}; name another file with --results"
+        ) from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UserError(f"{path} is no regular file: name another with --results")
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise UserError(
+            f"another process writes {path} now: wait until it is done, or name another --results"
+        ) from error
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _not_ours(path: Path) -> UserError:
+    return UserError(f"{path} holds something else than results: name another file with --results")
+
+
+def _new_batch(descriptor: int) -> str:
+    """The name of a list without a result: its empty file and the moment at which it became empty."""
+    facts = os.fstat(descriptor)
+    made = f"{facts.st_dev}:{facts.st_ino}:{facts.st_mtime_ns}"
+    return hashlib.sha256(made.encode()).hexdigest()[:16]
+
+
+def _tail(descriptor: int) -> tuple[int, bytes]:
+    """What stands behind the last newline, and where it begins."""
+    start = os.fstat(descriptor).st_size
+    parts: list[bytes] = []
+    while start > 0:
+        before = max(start - _CHUNK, 0)
+        part = os.pread(descriptor, start - before, before)
+        if (at := part.rfind(b"\n")) >= 0:
+            return before + at + 1, b"".join([part[at + 1 :], *reversed(parts)])
+        parts.append(part)
+        start = before
+    return 0, b"".join(reversed(parts))
+
+
+def _lines(descriptor: int) -> Iterator[bytes]:
+    with open(os.dup(descriptor), "rb") as stream:
+        stream.seek(0)
+        yield from (line for line in stream if line.strip())

@@ -1,0 +1,211 @@
+"""All that is made ready before a child is started, so that its log, its hooks and its name are known by then.
+
+Rules of this room
+  1. What the folder itself would execute is said and asked for before anything is run.
+  2. What cannot be prepared for want of room (a full disk, a home that may not be written) is told in the result; the run
+     goes on without: the stream, the log and the exit are left to learn from.
+
+Refuse to go on with a session that another process has open: both would write into one log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracklog.agents.claude_code import client
+from tracklog.agents.codex import client as codex_client
+from tracklog.errors import UserError, why_failed
+from tracklog.home import Home
+from tracklog.model.run_request import Wish
+from tracklog.run.process.prestart import Poised
+from tracklog.run.process.private_dir import Fifo, PrivateFolder, folder_of, left_folders, make_private
+from tracklog.run.process.private_dir import handler as stop_handler
+from tracklog.run.process.supervise import MARK, keeper_for
+from tracklog.run.trust import Untrusted, dangers_in, is_trusted, trust
+
+if TYPE_CHECKING:
+    from tracklog.ledger.prices.rates import Prices
+    from tracklog.reading.session_files import SessionFiles
+    from tracklog.run.find_logs import ChildLogs
+
+
+def refuse_if_open(agent: str, session: str, *, env: Mapping[str, str], home: Home) -> None:
+    """Raise UserError if a living process has this session open."""
+    from tracklog.live.session_writer import writer_of  # slow to load, and most runs go on with nothing
+
+    writer = writer_of(agent, session, env=env, home=home)
+    if writer is None:
+        return
+    since = datetime.fromtimestamp(writer.since_ms / 1000).astimezone()
+    raise UserError(
+        f"{session} is open in process {writer.pid}, which runs since {since:%Y-%m-%d %H:%M:%S}: two processes would write "
+        f"into one log; end that process, go on in a copy with `tracklog fork {session}`, or pass --force"
+    )
+
+
+_SCHEMA = "schema.json"
+_SETTINGS = "settings.json"
+
+
+class Prepared:
+    """A child that can be started."""
+
+    def __init__(
+        self, run: str, wish: Wish, home: Home, *, env: dict[str, str], session: str | None, began_ms: int
+    ) -> None:
+        self.run, self.wish, self.home, self.env = run, wish, home, env
+        self.session = session  # None: the client will name it
+        self.began_ms = began_ms
+        self.argv: list[str] = []
+        self.keeper: Poised | None = None  # waits for its order
+        self.folder: PrivateFolder | None = None
+        self.fifo: Fifo | None = None
+        self.problems: list[str] = []
+
+    @cached_property
+    def logs(self) -> ChildLogs:
+        """Where its logs are."""
+        from tracklog.run.find_logs import ChildLogs
+
+        return ChildLogs(self.wish.agent, self.wish.cwd, self.env, since_ns=self.began_ms * 1_000_000)
+
+    @cached_property
+    def kin(self) -> list[SessionFiles]:
+        """The sessions whose requests its own log may repeat."""
+        source = self.logs.files_of(self.wish.resume) if self.wish.is_fork and self.wish.resume else None
+        return [source] if source is not None else []
+
+
+def new_run() -> str:
+    """A name for a run."""
+    return os.urandom(8).hex()
+
+
+def new_session() -> str:
+    """An id for a session: a random UUID (version 4), without the module that makes them, which is slow to load."""
+    data = bytearray(os.urandom(16))
+    data[6] = data[6] & 0x0F | 0x40
+    data[8] = data[8] & 0x3F | 0x80
+    name = data.hex()
+    return "-".join((name[:8], name[8:12], name[12:16], name[16:20], name[20:]))
+
+
+def prepare(
+    wish: Wish, *, home: Home, env: Mapping[str, str], prices: Callable[[], Prices], run: str
+) -> Prepared:
+    """Makes everything ready; raises UserError for what cannot be done."""
+    if wish.resume is not None and not wish.is_fork and not wish.is_forced:
+        refuse_if_open(wish.agent, wish.resume, env=env, home=home)
+    note = ask_for_trust(wish, home, env)
+    _refuse_without_price(wish, prices)
+    is_claude = wish.agent == "claude"
+    child_env = (client if is_claude else codex_client).environment(env) | {MARK: run}
+    now_ms = time.time_ns() // 1_000_000
+    prepared = Prepared(run, wish, home, env=child_env, session=_session_of(wish), began_ms=now_ms)
+    prepared.problems += [note] if note is not None else []
+    prepared.keeper = keeper_for(folder_of(home, run))
+    try:
+        _make_folder(prepared)
+        prepared.argv = _argv(prepared)
+    except BaseException:
+        put_away(prepared)
+        raise
+    return prepared
+
+
+def put_away(prepared: Prepared) -> None:
+    """Takes back what was made for the run."""
+    if prepared.keeper is not None:
+        prepared.keeper.let_go()
+    if prepared.fifo is not None:
+        prepared.fifo.close()
+    if prepared.folder is not None:
+        prepared.folder.remove()
+
+
+def ask_for_trust(wish: Wish, home: Home, env: Mapping[str, str]) -> str | None:
+    """Raises Untrusted if the folder's own settings would execute something, and nobody has said that they may."""
+    dangers = dangers_in(wish.cwd, wish.agent, env)
+    folder = wish.trusted_as or wish.cwd
+    if not dangers or is_trusted(home, folder, dangers):
+        return None
+    if not wish.is_trusted:
+        raise Untrusted(wish.cwd, dangers)
+    return trust(home, folder, dangers)
+
+
+def _refuse_without_price(wish: Wish, prices: Callable[[], Prices]) -> None:
+    """Short names such as `opus` are known to the client alone: those are looked at when it says what they mean."""
+    if wish.limits.max_cost_micro_usd is None:
+        return
+    is_full_name = wish.model is not None and (wish.agent == "codex" or "-" in wish.model)
+    if prices().rates(wish.model) is None and is_full_name:
+        raise UserError(
+            f"{wish.model} has no price, so that --max-cost cannot be kept: give it one in prices.toml"
+        )
+
+
+def _session_of(wish: Wish) -> str | None:
+    if wish.resume is not None and not wish.is_fork:
+        return wish.resume
+    return (wish.session or new_session()) if wish.agent == "claude" else None
+
+
+def _make_folder(prepared: Prepared) -> None:
+    try:
+        prepared.home.make()
+        if left_folders(prepared.home):
+            from tracklog.run.process.orphans import (
+                sweep,  # slow to load, and there is seldom something to sweep
+            )
+
+            sweep(prepared.home)
+        prepared.folder = make_private(prepared.home, prepared.run)
+        if prepared.wish.agent == "claude" and prepared.folder.fifo is not None:
+            prepared.fifo = Fifo(prepared.folder.fifo)
+    except (OSError, UserError) as error:
+        why = why_failed(error) if isinstance(error, OSError) else str(error)
+        prepared.problems.append(f"no hooks for this run: {why}")
+
+
+def _argv(prepared: Prepared) -> list[str]:
+    wish = prepared.wish
+    program = wish.client or (client if wish.agent == "claude" else codex_client).PROGRAM
+    if wish.agent == "claude":
+        overlay = _written(prepared, _SETTINGS, _overlay(prepared))
+        return [program, *client.arguments(wish, session=prepared.session, overlay=overlay)]
+    schema = json.dumps(wish.json_schema).encode() if wish.json_schema is not None else None
+    place = _written(prepared, _SCHEMA, schema)
+    if schema is not None and place is None:
+        raise UserError(f"the schema cannot be handed over: {prepared.problems[-1]}")
+    return [program, *codex_client.arguments(wish, schema=place)]
+
+
+def _overlay(prepared: Prepared) -> bytes | None:
+    if prepared.folder is None or prepared.folder.fifo is None:
+        return None
+    telling = stop_handler(prepared.folder.fifo)
+    handlers = {event: [telling] for event in client.HOOKED}
+    if (wait_s := prepared.wish.ask_here_s) is not None:
+        from tracklog.run.process.permission_hook import handler as ask_handler
+
+        asking = ask_handler(prepared.folder.path, home=prepared.home, wait_s=wait_s)
+        handlers[client.ASKS] = [asking, telling]
+    return client.overlay(handlers)
+
+
+def _written(prepared: Prepared, name: str, data: bytes | None) -> Path | None:
+    if data is None or prepared.folder is None:
+        return None
+    try:
+        return prepared.folder.write(name, data)
+    except OSError as error:
+        prepared.problems.append(f"no hooks for this run: {why_failed(error)}")
+        return None

@@ -1,0 +1,140 @@
+"""Keepers that wait for their order: Python gets up while it is not known yet what is to be kept.
+
+`poise_early` is for who knows that a child will be started, but not which: it saves as long as Python takes to start.
+A keeper that gets no order ends by itself, at the latest with us.
+
+Programs of ours that are started as files, not as modules: compiled, where that was kept.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from tracklog import supervisor
+from tracklog.errors import UserError
+
+_HEAD = 16  # of a compiled module: a magic, flags, and the time and size of its source (PEP 552)
+
+
+def leaf(module: ModuleType) -> str:
+    """What Python is to be started with: what was compiled when we imported it, as a source is compiled each time anew."""
+    source = os.path.abspath(str(module.__file__))
+    compiled = module.__spec__.cached if module.__spec__ is not None else None
+    return compiled if compiled is not None and _is_made_of(compiled, source) else source
+
+
+def _is_made_of(compiled: str, source: str) -> bool:
+    """By Python's own rule; where the compiled one is told apart by a hash, the source will do."""
+    try:
+        with open(compiled, "rb") as stream:
+            head = stream.read(_HEAD)
+        facts = os.stat(source)
+    except OSError:
+        return False
+    made_of = b"".join(
+        (int(n) & 0xFFFFFFFF).to_bytes(4, "little") for n in (0, facts.st_mtime, facts.st_size)
+    )
+    return head[4:] == made_of
+
+
+class Poised(NamedTuple):
+    """A keeper without an order, and our ends of its pipes."""
+
+    process: subprocess.Popen[bytes]
+    life: int
+    told: int
+    order: int
+
+    def promise(self, folder: Path | None) -> None:
+        """Tells it the private folder, which it removes in the end: also if we die before it gets its order."""
+        os.write(self.order, os.fsencode(folder.absolute() if folder is not None else "") + b"\0")
+
+    def give(self, order: bytes) -> None:
+        """Tells it what to keep, behind the folder. It reads as we write, however long that is."""
+        with open(self.order, "wb", buffering=0) as stream:
+            stream.write(order)
+
+    def let_go(self) -> None:
+        """It is not needed."""
+        for descriptor in (self.order, self.life, self.told):
+            os.close(descriptor)
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if pipe is not None:
+                pipe.close()
+        self.process.wait()
+
+
+_early: list[Poised] = []
+
+
+def poise_early() -> None:
+    """Starts a keeper for the next child. What stands against it is told when that child is started."""
+    with suppress(OSError):
+        _early.append(poise())
+
+
+def let_early_ones_go() -> None:
+    """Nobody of this process will start a child."""
+    while _early:
+        _early.pop().let_go()
+
+
+def poised() -> Poised:
+    """A keeper that waits for its order."""
+    return _early.pop() if _early else poise()
+
+
+def poise() -> Poised:
+    """Starts a keeper."""
+    their_life, life = _pipe()
+    told, their_told = _pipe()
+    their_order, order = _pipe()
+    theirs = (their_life, their_told, their_order)
+    try:
+        return Poised(_started(*theirs), life, told, order)
+    except BaseException:
+        for descriptor in (life, told, order):
+            os.close(descriptor)
+        raise
+    finally:
+        for descriptor in theirs:
+            os.close(descriptor)
+
+
+def _pipe() -> tuple[int, int]:
+    """A pipe whose ends are not 0, 1 or 2, even where one of these is closed: the client's own stand there."""
+    low = os.pipe()
+    high = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 3) for one in low]
+    for one in low:
+        os.close(one)
+    return high[0], high[1]
+
+
+def order_for(words: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> bytes:
+    """What a keeper is told behind the private folder, as it reads it (`keeper.Order`)."""
+    variables = [f"{name}={value}" for name, value in env.items()]
+    parts = [os.path.abspath(cwd), str(len(variables))]
+    if any("\0" in part for part in (*parts, *variables, *words)):
+        raise UserError("a NUL cannot stand in an argument, a path or a variable")
+    return b"\0".join(os.fsencode(part) for part in (*parts, *variables, *words))
+
+
+def _started(life: int, told: int, order: int) -> subprocess.Popen[bytes]:
+    options = ["--life", str(life), "--told", str(told), "--order", str(order)]
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", leaf(supervisor), *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        pass_fds=(life, told, order),
+        start_new_session=True,
+    )

@@ -1,0 +1,312 @@
+"""A client that runs under our keeper (`supervisor.py`): how it is started, fed, heard, and ended.
+
+Rules of this room
+  1. Whoever dies, nothing of the client goes on: if we die, the keeper ends it; if the keeper dies, we do.
+  2. No call blocks but `close`, and `hear` when the keeper was killed, and these not for long. The prompt is written by
+     a thread, as a client may never read it.
+  3. A pid counts only together with its start time: numbers are used again.
+  4. Nothing passes through a shell.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracklog.errors import UserError, why_failed
+from tracklog.run.process.prestart import Poised, order_for, poised
+from tracklog.run.process.private_dir import note_process
+from tracklog.sources.process_start import start_ticks
+
+if TYPE_CHECKING:
+    import psutil
+
+MARK = "TRACKLOG_RUN"  # stands in the environment of a child and of all that descends from it
+_KEEPER_S = 12.0  # for the keeper to kill all; it gives up after ten seconds itself
+_GONE_S = 2.0  # for a keeper that we let go of, to be gone
+_TREE_S = 5.0  # for what we kill ourselves, to be gone
+_PAUSE_S = 0.02
+_FEED_S = 0.25  # between two looks whether it is over while the client does not read
+_AT_ONCE = 1 << 16
+_INSTALL = {"claude": "Claude Code", "codex": "Codex"}
+_WORDS = frozenset({"pid", "exit", "left", "stuck", "failed"})
+
+
+class Kept:
+    """A client that runs under our keeper."""
+
+    def __init__(self, keeper: subprocess.Popen[bytes], *, life: int, told: int, mark: str | None) -> None:
+        assert keeper.stdin is not None
+        assert keeper.stdout is not None
+        assert keeper.stderr is not None
+        self._keeper = keeper
+        self._tree = Tree(keeper.pid, mark=mark)
+        self._life = life
+        self._rest = b""
+        self._lock = threading.Lock()  # of the prompt's pipe, which its thread and `close` both want to close
+        self._is_closed = False
+        self.told = told
+        self.stdout, self.stderr = keeper.stdout.fileno(), keeper.stderr.fileno()
+        for descriptor in (told, self.stdout, self.stderr, keeper.stdin.fileno()):
+            os.set_blocking(descriptor, False)
+        self.pid: int | None = None
+        self.exit_code: int | None = (
+            None  # None also when it is over and nobody saw how: the keeper was killed
+        )
+        self.failure: OSError | None = None  # the client could not be started
+        self.is_over = False
+
+    def hear(self) -> list[tuple[str, int]]:
+        """What the keeper has told since: `pid`, `exit`, `left`, `stuck`, `failed` (errno), `lost` (it was killed itself)."""
+        heard: list[tuple[str, int]] = []
+        while not self.is_over:
+            try:
+                data = os.read(self.told, 4096)
+            except BlockingIOError:
+                break
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            heard += [fact for line in lines if (fact := _fact(line)) is not None]
+            self._note(heard)
+            if not data:
+                heard += self._end()
+        return heard
+
+    def interrupt(self) -> None:
+        """SIGINT to the client alone."""
+        self._say(b"I")
+
+    def terminate(self) -> None:
+        """SIGTERM to the client alone."""
+        self._say(b"T")
+
+    def kill(self) -> None:
+        """SIGKILL to the client and to all that descends from it."""
+        self._say(b"K")
+
+    def feed(self, data: bytes) -> None:
+        """Gives the client its prompt, and then the end of its stdin. It need not read it."""
+        threading.Thread(target=self._feed, args=(data,), name="prompt", daemon=True).start()
+
+    def close(self) -> None:
+        """Ends what is left, and lets go of every descriptor; a second time does nothing."""
+        if self._is_closed:
+            return
+        if not self.is_over:
+            self.kill()
+            self._await_the_end()
+        self._is_closed = True
+        self._close_stdin()
+        for stream in (self._keeper.stdout, self._keeper.stderr):
+            if stream is not None:
+                stream.close()
+        for descriptor in (self.told, self._life):
+            os.close(descriptor)
+        self._take_leave()
+
+    def _note(self, heard: Sequence[tuple[str, int]]) -> None:
+        for what, n in heard:
+            if what == "pid":
+                self.pid = n
+                self._tree.note_client(n)
+            elif what == "exit":
+                self.exit_code = n
+            elif what == "failed":
+                self.failure = OSError(n, os.strerror(n))
+
+    def _end(self) -> list[tuple[str, int]]:
+        """The keeper is done, or was killed: then it has not said how the client ended, and we end what it has left behind."""
+        self.is_over = True
+        if self.exit_code is not None or self.failure is not None:
+            return []
+        self._take_leave()
+        return [("lost", self._tree.kill())]
+
+    def _take_leave(self) -> None:
+        try:
+            self._keeper.wait(_GONE_S)
+        except subprocess.TimeoutExpired:
+            self._keeper.kill()
+            self._keeper.wait()
+
+    def _await_the_end(self) -> None:
+        """Hears the keeper out; one that does not answer, as it was stopped, is killed with all that it kept."""
+        until = time.monotonic() + _KEEPER_S
+        while not self.is_over and (left_s := until - time.monotonic()) > 0:
+            _wait_for(self.told, select.POLLIN, left_s)
+            self.hear()
+        if not self.is_over:
+            self._tree.kill()
+            self._keeper.kill()
+            self._take_leave()
+            self.is_over = True
+
+    def _say(self, command: bytes) -> None:
+        if not self._is_closed:
+            with contextlib.suppress(BrokenPipeError, BlockingIOError):  # it is over, or it does not listen
+                os.write(self._life, command)
+
+    def _feed(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest and (written := self._write(rest[:_AT_ONCE])) is not None:
+            rest = rest[written:]
+        self._close_stdin()
+
+    def _write(self, data: memoryview) -> int | None:
+        """How much went into the client's stdin; None: it takes nothing any more."""
+        with self._lock:
+            stdin = self._keeper.stdin
+            if stdin is None or self.is_over:
+                return None
+            try:
+                return os.write(stdin.fileno(), data)
+            except BlockingIOError:
+                descriptor = stdin.fileno()
+            except BrokenPipeError:
+                return None
+        _wait_for(descriptor, select.POLLOUT, _FEED_S)
+        return 0
+
+    def _close_stdin(self) -> None:
+        with self._lock:
+            stdin, self._keeper.stdin = self._keeper.stdin, None
+            if stdin is not None:
+                stdin.close()
+
+
+class Tree:
+    """The client and all that descends from it, as we see it ourselves: for when the keeper does not answer any more."""
+
+    def __init__(self, keeper: int | None = None, *, mark: str | None) -> None:
+        self._mark = mark
+        self._known = [(keeper, start_ticks(keeper))] if keeper is not None else []  # each with its start
+
+    def note_client(self, pid: int) -> None:
+        """From now on this process is the client, and its later namesakes are not."""
+        self._known.append((pid, start_ticks(pid)))
+
+    def kill(self) -> int:
+        """Kills all; how many there were."""
+        killed: set[int] = set()
+        until = time.monotonic() + _TREE_S
+        while (alive := self._alive()) and time.monotonic() < until:
+            for deed in ("suspend", "kill"):  # they may fork while we look
+                for process in alive:
+                    _do(process, deed)
+            killed.update(process.pid for process in alive)
+            time.sleep(_PAUSE_S)
+        return len(killed)
+
+    def _alive(self) -> list[psutil.Process]:
+        """By descent, and by the mark in their environment: who lost its parent is nobody's descendant."""
+        import psutil
+
+        found: set[psutil.Process] = set()
+        for pid, start in self._known:
+            with contextlib.suppress(psutil.Error):
+                process = psutil.Process(pid)
+                if start_ticks(pid) == start:
+                    found.update([process, *process.children(recursive=True)])
+        if self._mark is not None:
+            found.update(one for one in psutil.process_iter() if _mark_of(one) == self._mark)
+        return [one for one in found if one.pid != os.getpid() and _lives(one)]
+
+
+def _lives(process: psutil.Process) -> bool:
+    import psutil
+
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _mark_of(process: psutil.Process) -> str | None:
+    import psutil
+
+    try:
+        return process.environ().get(MARK)
+    except (psutil.Error, OSError):  # it has ended, or it is another user's
+        return None
+
+
+def _do(process: psutil.Process, deed: str) -> None:
+    import psutil
+
+    with contextlib.suppress(psutil.Error):  # it has ended, or it is another user's
+        getattr(process, deed)()
+
+
+def keep(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    folder: Path | None,
+    waiting: Poised | None = None,
+) -> Kept:
+    """Starts a client under a keeper, which removes the private folder when all is over, or if we die.
+
+    `waiting` is a keeper that the folder was promised to; without one, another is started.
+    """
+    words = [program_named(argv[0], env), *argv[1:]]
+    if not os.access(cwd, os.X_OK):
+        raise UserError(f"cannot work in {cwd}: it cannot be entered; name another folder with --cwd")
+    order = order_for(words, cwd=cwd, env=env)
+    if waiting is None:
+        waiting = keeper_for(folder)
+    os.set_blocking(waiting.life, False)
+    if folder is not None:
+        with contextlib.suppress(OSError):  # it only matters to those who sweep: without it they wait longer
+            note_process(folder, waiting.process.pid)
+    mark = env.get(MARK)
+    # A mark that we bear ourselves is our own parent's: by it we would find ourselves.
+    kept = Kept(
+        waiting.process,
+        life=waiting.life,
+        told=waiting.told,
+        mark=mark if mark != os.environ.get(MARK) else None,
+    )
+    with contextlib.suppress(BrokenPipeError):  # it was killed already: that is heard like any other end
+        waiting.give(order)
+    return kept
+
+
+def keeper_for(folder: Path | None) -> Poised:
+    """A keeper that will remove this folder, whatever becomes of us."""
+    try:
+        waiting = poised()
+    except OSError as error:
+        raise UserError(f"no process can be started now: {why_failed(error)}") from error
+    with contextlib.suppress(BrokenPipeError):  # it was killed already: that is heard like any other end
+        waiting.promise(folder)
+    return waiting
+
+
+def program_named(name: str, env: Mapping[str, str]) -> str:
+    """Where a program is, by the PATH of this environment."""
+    folders = [""] if os.sep in name else env.get("PATH", os.defpath).split(os.pathsep)
+    for path in (os.path.abspath(os.path.join(folder, name)) for folder in folders):
+        if os.access(path, os.X_OK) and os.path.isfile(path):  # as `shutil.which`, which is slow to load
+            return path
+    if os.sep in name:
+        raise UserError(f"{name} is no program that can be run: name another with --client")
+    install = f"install {_INSTALL[name]}" if name in _INSTALL else "install it"
+    raise UserError(f"no program {name} on PATH: {install}, or name the program with --client")
+
+
+def _wait_for(descriptor: int, event: int, seconds: float) -> None:
+    poll = select.poll()
+    poll.register(descriptor, event)
+    poll.poll(seconds * 1000)
+
+
+def _fact(line: bytes) -> tuple[str, int] | None:
+    what, _, n = line.decode("ascii", "replace").partition(" ")
+    return (what, int(n)) if what in _WORDS and n.lstrip("-").isdigit() else None

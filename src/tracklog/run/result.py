@@ -1,0 +1,395 @@
+"""The result of a run: the client's own object as it came, with ours beside it; and where each piece was found.
+
+Rules of this room
+  1. What the client said stands as it said it, under its own names. Ours are added, never put over its.
+  2. A piece that is missing comes from the next source: the stream, the Stop hook, the log, the clock. `sources` says which.
+     An empty text counts as missing: interrupted in a Stop hook, Claude Code 2.1.325 gives "" for an answer that it logged.
+  3. Only `completed` is a success.
+
+What a run has come to, by all that was heard of it and by its log: its cost by now, and its result in the end.
+
+It is heavy: it comes with the readers of all records and the ledger. It is loaded while the client gets up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from tracklog.agents.claude_code.client import ClaudeSense
+from tracklog.agents.codex.client import CodexSense
+from tracklog.agents.registry import readers_of
+from tracklog.errors import UserError
+from tracklog.ledger.prices.rates import Prices
+from tracklog.model.run_request import Wish
+from tracklog.model.usage import UsageRow
+from tracklog.run.limits import StopReason
+from tracklog.run.log_facts import (
+    NOTHING_COLLECTED,
+    Collected,
+    RunUsage,
+    StreamRequest,
+    claude_usage,
+    codex_usage,
+    collect,
+    model_usage,
+    spent_since,
+    with_told,
+)
+from tracklog.run.log_facts import NOTHING_SPENT as NOTHING_SPENT
+from tracklog.run.prepare import Prepared
+
+EndedBy = Literal["completed", "error", "timeout", "budget", "cancelled", "killed", "crashed"]
+SUCCESS, AGENT_ERROR, LIMIT, INTERRUPTED = 0, 1, 124, 130
+_CODES: dict[str, int] = {"completed": SUCCESS, "timeout": LIMIT, "budget": LIMIT, "cancelled": INTERRUPTED}
+_MOST_DOLLARS = 1e9
+_OVERLOADED_STATUS = (429, 502, 503, 504, 529)
+_OVERLOADED_WORDS = (
+    "overloaded",
+    "rate limit",
+    "rate_limit",
+    "429",
+    "503",
+    "529",
+    "at capacity",
+    "too many requests",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a run ended, and what it brought."""
+
+    document: dict[str, Any]
+
+    @property
+    def ended_by(self) -> EndedBy:
+        """Why it is over."""
+        ended_by: EndedBy = self.document["ended_by"]
+        return ended_by
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the agent did what was asked, to its end."""
+        return self.ended_by == "completed"
+
+    @property
+    def text(self) -> str | None:
+        """The final words."""
+        text = self.document.get("result")
+        return text if isinstance(text, str) else None
+
+    @property
+    def session(self) -> str | None:
+        """The session that was written."""
+        session = self.document.get("session_id")
+        return session if isinstance(session, str) else None
+
+    @property
+    def cost_micro_usd(self) -> int | None:
+        """What it cost; None if nobody could know."""
+        cost = self.document.get("cost_micro_usd")
+        return cost if isinstance(cost, int) else None
+
+    @property
+    def why(self) -> str:
+        """In a line, why it is no success."""
+        return str(self.document.get("error") or self.ended_by)
+
+    @property
+    def code(self) -> int:
+        """The exit code that says the same."""
+        return _CODES.get(self.ended_by, AGENT_ERROR)
+
+    @property
+    def is_overloaded(self) -> bool:
+        """Whether the API had no room: then it is worth another try later."""
+        if self.ended_by != "error":
+            return False
+        if (status := self.document.get("api_error_status")) is not None:
+            return status in _OVERLOADED_STATUS
+        return any(word in self.why.lower() for word in _OVERLOADED_WORDS)
+
+
+class Ending(NamedTuple):
+    """All that was learned of a run by the time it is over."""
+
+    run: str
+    wish: Wish
+    sense: ClaudeSense | CodexSense
+    session: str | None
+    transcript_path: str | None
+    stop: StopReason | None
+    exit_code: int | None  # negative: the signal that ended it
+    took_ms: int
+    stop_text: str | None  # as the Stop hook was told
+    has_stop: bool
+    collected: Collected
+    spent: RunUsage | None
+    last_words: str  # on stderr, or on stdout where that was no JSON
+    problems: tuple[str, ...] = ()
+    left_behind: int = 0
+    we_ended_it: bool = False
+    is_recovered: bool = False  # nobody heard the client's end, but its log holds it
+
+
+def ended_by(ending: Ending) -> EndedBy:
+    """Why the run is over. What the client had finished before it was stopped is finished."""
+    if ending.stop is not None:
+        return ending.stop.by
+    if ending.sense.is_finished:
+        has_failed = ending.exit_code is not None and ending.exit_code > 0 and not ending.we_ended_it
+        return "error" if ending.sense.error is not None or has_failed else "completed"
+    if ending.is_recovered or (ending.exit_code == 0 and _end_elsewhere(ending)):
+        return "completed"
+    if ending.exit_code is not None and ending.exit_code < 0:
+        return "killed"
+    return "error" if ending.exit_code else "crashed"
+
+
+def _end_elsewhere(ending: Ending) -> str | None:
+    """Who else tells that the work was done: the Stop hook, or the log."""
+    if ending.has_stop and ending.stop_text is not None:
+        return "stop_payload"
+    return "log" if ending.is_recovered or ending.collected.is_finished else None
+
+
+def result_of(ending: Ending) -> Result:
+    """The result, from all sources."""
+    said, sources = _said(ending)
+    text, sources["result"] = _text(ending, said)
+    said["result"] = text
+    why = ended_by(ending)
+    ours = {
+        "agent": ending.wish.agent,
+        "run": ending.run,
+        "transcript_path": ending.transcript_path,
+        "exit_code": ending.exit_code,
+        "ended_by": why,
+        "error": _error(ending, why),
+        "calls": ending.collected.calls,
+        "denials": list(ending.collected.denials),
+        "files_changed": list(ending.collected.files_changed),
+        "entrypoint": ending.collected.entrypoint,
+        **_money(ending, said, sources),
+        "sources": sources,
+        "left_behind": ending.left_behind,
+        "problems": list(ending.problems),
+    }
+    return Result({**said, **ours})
+
+
+def _said(ending: Ending) -> tuple[dict[str, Any], dict[str, str | None]]:
+    """The client's own object, or ours in its shape where it gave none."""
+    sense = ending.sense
+    if isinstance(sense, ClaudeSense) and sense.result is not None:
+        return dict(sense.result), {"end": "stream", "usage": "stream"}
+    is_error = ended_by(ending) != "completed"
+    usage, usage_from = _usage(ending)
+    document: dict[str, Any] = {
+        "type": "result",
+        "subtype": "error_during_execution" if is_error else "success",
+        "is_error": is_error,
+        "duration_ms": ending.took_ms,
+        "duration_api_ms": None,
+        "num_turns": ending.collected.n_requests,
+        "result": None,
+        "session_id": ending.session,
+        "total_cost_usd": ending.spent.total.cost_pico_usd / 1e12 if ending.spent is not None else None,
+        "usage": usage,
+        "modelUsage": model_usage(ending.spent) if ending.spent is not None else {},
+    }
+    if ending.wish.json_schema is not None and not is_error:
+        document["structured_output"] = _parsed(sense.text or ending.collected.text)
+    end = "stream" if sense.is_finished else "exit" if is_error else _end_elsewhere(ending)
+    return document, {"end": end, "usage": usage_from}
+
+
+def _usage(ending: Ending) -> tuple[dict[str, Any] | None, str | None]:
+    sense = ending.sense
+    if isinstance(sense, CodexSense) and sense.usage is not None:
+        return sense.usage, "stream"
+    if ending.spent is None:
+        return None, None
+    row = ending.spent.total
+    return (codex_usage(row) if isinstance(sense, CodexSense) else claude_usage(row)), "log"
+
+
+def _text(ending: Ending, said: dict[str, Any]) -> tuple[str | None, str | None]:
+    """The final text and its source: first the client's result, then the Stop hook, the log, the stream's last text."""
+    result = said["result"] if isinstance(said.get("result"), str) else None
+    sense = ending.sense
+    has_ended = isinstance(sense, CodexSense) and sense.is_finished
+    # An earlier remark is not the answer of a run that completed with an empty one.
+    is_empty_answer = result is not None and ended_by(ending) == "completed"
+    for text, source in (
+        (result, "stream"),
+        (sense.text if has_ended else None, "stream"),
+        (ending.stop_text, "stop_payload"),
+        (ending.collected.text, "log"),
+        (None if is_empty_answer else sense.text, "stream"),
+    ):
+        if text and text.strip():
+            return text, source
+    return result, None if result is None else "stream"
+
+
+def _error(ending: Ending, why: EndedBy) -> str | None:
+    if why == "completed":
+        return None
+    if ending.stop is not None:
+        return ending.stop.words
+    if why == "killed":
+        return f"the client was ended by signal {-(ending.exit_code or 0)}"
+    if ending.sense.is_finished and ending.sense.error is None:
+        return f"the client ended with {ending.exit_code} after its result"
+    return ending.sense.error or ending.last_words or "the client ended without a word"
+
+
+def _money(ending: Ending, said: dict[str, Any], sources: dict[str, str | None]) -> dict[str, Any]:
+    """Our ledger's cost of this run. Where the log is missing or cut off, the client's own sum, if it is of this run alone."""
+    spent, stated = ending.spent, _sum(said.get("total_cost_usd"))
+    is_of_this_run = sources["end"] == "stream" and ending.wish.resume is None
+    is_log_whole = spent is not None and not spent.n_unlogged
+    row = spent.total if spent is not None else UsageRow(key="")
+    unsure = {"unpriced_requests": row.unpriced_requests, "partial_requests": row.partial_requests}
+    if not is_log_whole and is_of_this_run and stated is not None and ending.wish.agent == "claude":
+        sources["cost"] = "stream"
+        cost = round(stated * 1e6)
+        bounds = {**spent.bounds, "cost_micro_usd": [cost, cost]} if spent is not None else None
+        return {"cost_micro_usd": cost, "bounds": bounds, **unsure}
+    sources["cost"] = "log" if spent is not None else None
+    cost_by_log = spent.cost_micro_usd if spent is not None else None
+    return {"cost_micro_usd": cost_by_log, "bounds": spent.bounds if spent is not None else None, **unsure}
+
+
+def _sum(value: object) -> float | None:
+    """A sum of dollars, if it is one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if 0 <= value < _MOST_DOLLARS else None
+
+
+def _parsed(text: str | None) -> Any:
+    try:
+        return msgspec.json.decode(text or "")
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+_SOON_S = 0.2  # for the log of a client that did not come to say its result
+
+
+@dataclass
+class HeardOut:
+    """All that was heard of a client by the time it is over."""
+
+    sense: ClaudeSense | CodexSense
+    exit_code: int | None = None  # negative: the signal that ended it
+    left_behind: int = 0
+    stop: StopReason | None = None
+    we_ended_it: bool = False
+    stop_texts: list[str] = field(default_factory=list)  # as the Stop hook was told
+    has_stop: bool = False
+    has_asked: bool = False
+    last_words: str = ""
+
+
+class Concluding:
+    """Counts and concludes for one child."""
+
+    def __init__(self, prepared: Prepared, prices: Callable[[], Prices]) -> None:
+        self._prepared = prepared
+        self._prices = prices
+        readers_of(prepared.wish.agent)
+        self._known_prices()
+
+    def spent(self, sense: ClaudeSense | CodexSense) -> RunUsage | None:
+        """What it has cost by now. What the stream told, and the log not yet, counts as far as it is known."""
+        session = sense.session or self._prepared.session
+        files = self._prepared.logs.files_of(session) if session is not None else None
+        heard = dict(sense.requests) if isinstance(sense, ClaudeSense) else {}
+        told = [StreamRequest(id, model, usage) for id, (model, usage) in heard.items()]
+        if files is None:
+            return with_told(NOTHING_SPENT, told, self._known_prices()) if told else None
+        since = datetime.fromtimestamp(self._prepared.began_ms / 1000, UTC)
+        return spent_since(files, self._prepared.kin, self._known_prices(), since=since, told=told)
+
+    def rehearse(self, sense: ClaudeSense | CodexSense) -> None:
+        """Reads what stands in the log by now, for nothing but to have done it once."""
+        self._collected(sense, sense.session or self._prepared.session)
+
+    def result(self, heard: HeardOut, *, problems: list[str]) -> Result:
+        """All that is known, put together."""
+        prepared, sense = self._prepared, heard.sense
+        session = sense.session or prepared.session
+        path = prepared.logs.path_of(session) if prepared.wish.persists and session is not None else None
+        collected = self._collected(sense, session)
+        spent = self.spent(sense) if prepared.wish.persists and session is not None else None
+        return result_of(
+            Ending(
+                run=prepared.run,
+                wish=prepared.wish,
+                sense=sense,
+                session=session,
+                transcript_path=str(path) if path is not None else None,
+                stop=heard.stop,
+                exit_code=heard.exit_code,
+                took_ms=max(time.time_ns() // 1_000_000 - prepared.began_ms, 0),
+                stop_text=heard.stop_texts[-1] if heard.stop_texts else None,
+                has_stop=heard.has_stop,
+                collected=collected,
+                spent=spent,
+                last_words=heard.last_words,
+                problems=(*prepared.problems, *problems, *_problems(prepared, heard, collected, spent)),
+                left_behind=heard.left_behind,
+                we_ended_it=heard.we_ended_it,
+            )
+        )
+
+    def _collected(self, sense: ClaudeSense | CodexSense, session: str | None) -> Collected:
+        prepared = self._prepared
+        if session is None or not prepared.wish.persists:
+            return NOTHING_COLLECTED
+        patience = {} if sense.is_finished else {"patience_s": _SOON_S}
+        return collect(
+            lambda: prepared.logs.files_of(session),
+            since_ms=prepared.began_ms,
+            cwd=prepared.wish.cwd,
+            said=_last_words(sense),
+            **patience,
+        )
+
+    def _known_prices(self) -> Prices:
+        """The user's own prices may have been spoilt since the start: then the shipped ones, and that is said."""
+        try:
+            return self._prices()
+        except UserError as error:
+            if str(error) not in self._prepared.problems:
+                self._prepared.problems.append(str(error))
+            return Prices.load()
+
+
+def _problems(prepared: Prepared, heard: HeardOut, collected: Collected, spent: RunUsage | None) -> list[str]:
+    found = []
+    if collected.denials and prepared.wish.ask_here_s is not None and not heard.has_asked:
+        found.append("nobody was asked: this release of the client denies without asking")
+    if spent is not None and spent.n_unlogged:
+        found.append(f"the log is not whole: {spent.n_unlogged} of its requests stand on the stream alone")
+    return found
+
+
+def _last_words(sense: ClaudeSense | CodexSense) -> str | None:
+    """What the log should hold in the end."""
+    if isinstance(sense, CodexSense):
+        return sense.text if sense.is_finished else None
+    result = sense.result
+    if result is None or result.get("is_error") or "structured_output" in result:
+        return None
+    text = result.get("result")
+    return text if isinstance(text, str) and text else None

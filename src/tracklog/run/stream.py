@@ -1,0 +1,221 @@
+"""What a client says on its stdout: lines of JSON, of which each agent makes its own sense.
+
+Rules of this room
+  1. Any bytes are taken: a line that is no JSON object is noise, which is kept as the client's last words.
+  2. Lines are cut at newlines, however the bytes arrive; a line without an end counts when the client has ended.
+
+What was heard of a child, for whoever listens: the last few thousand things, in order, until it is over.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+LONGEST_LINE = 64 << 20
+_LAST_WORDS = 40
+_LONGEST_WORD = 4_000
+_MOST_LEVELS = 200
+_decode = msgspec.json.Decoder().decode
+HeardFrom = Literal["stream", "hook", "keeper", "limit"]
+
+
+def decoded(data: bytes) -> dict[str, Any] | None:
+    """The JSON object that stands there; None if there is none.
+
+    Clients cut texts in the middle of a letter, and write half of a pair: that is read as a letter that is unknown.
+    """
+    try:
+        document = _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        document = _decoded_with_halves(data)
+    return document if isinstance(document, dict) and _is_shallow(document) else None
+
+
+def _decoded_with_halves(data: bytes) -> Any:
+    try:
+        return _without_halves(json.loads(data.decode("utf-8", "replace")))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _without_halves(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_without_halves(name): _without_halves(part) for name, part in value.items()}
+    return [_without_halves(part) for part in value] if isinstance(value, list) else value
+
+
+def _is_shallow(value: Any, levels: int = _MOST_LEVELS) -> bool:
+    """Whether it can be printed again: what is nested too deep can be read, but not always be written."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels > 0 and all(_is_shallow(part, levels - 1) for part in parts)
+
+
+class Heard(NamedTuple):
+    """One thing that was heard of a child."""
+
+    at_ms: int
+    source: HeardFrom
+    what: str  # `assistant`, `system/init`, `Stop`, `exit`, `timeout`, …
+    document: Mapping[str, Any]
+
+
+class Sense(Protocol):
+    """What an agent's stream has told so far."""
+
+    session: str | None
+    model: str | None
+    text: str | None  # the last words of the main thread
+    error: str | None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the client has said how it ended."""
+
+    def take(self, document: Mapping[str, Any]) -> str:
+        """Takes in a line; returns what it is."""
+
+
+class DocumentSplitter:
+    """Cuts a client's stdout into documents."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._is_too_long = False
+        self.noise: deque[str] = deque(maxlen=_LAST_WORDS)
+
+    def cut(self, data: bytes) -> list[Mapping[str, Any]]:
+        """The documents whose lines end in these bytes."""
+        self._rest += data
+        if b"\n" not in data:
+            if len(self._rest) > LONGEST_LINE:  # its head is dropped, and its end will be noise
+                self._rest.clear()
+                self._is_too_long = True
+            return []
+        *whole, rest = self._rest.split(b"\n")
+        self._rest = bytearray(rest)
+        if self._is_too_long:
+            self._is_too_long = False
+            whole = whole[1:]
+            self.noise.append(f"a line of more than {LONGEST_LINE >> 20} MB was left out")
+        return [document for line in whole if (document := self._document(bytes(line))) is not None]
+
+    def end(self) -> list[Mapping[str, Any]]:
+        """What stood behind the last newline."""
+        rest, self._rest = bytes(self._rest), bytearray()
+        document = self._document(rest)
+        return [] if document is None else [document]
+
+    def _document(self, line: bytes) -> Mapping[str, Any] | None:
+        if not line.strip():
+            return None
+        document = decoded(line)
+        if document is not None:
+            return document
+        self.noise.append(line[:_LONGEST_WORD].decode("utf-8", "replace").rstrip())
+        return None
+
+
+class LastWords:
+    """The end of a client's stderr."""
+
+    def __init__(self) -> None:
+        self._tail = b""
+
+    def add(self, data: bytes) -> None:
+        """Takes in some bytes, and forgets the oldest."""
+        self._tail = (self._tail + data)[-_LONGEST_WORD:]
+
+    @property
+    def text(self) -> str:
+        """As text."""
+        return self._tail.decode("utf-8", "replace").strip()
+
+
+_KEPT = 4096
+
+
+class Events:
+    """Told by one thread, listened to by any; who listens slowly misses some."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Heard] = deque(maxlen=_KEPT)
+        self._n_told = 0
+        self._is_over = False
+        self._news = threading.Condition()
+        self._callbacks: list[Callable[[], None]] = []
+        self.last: Heard | None = None  # of the client itself
+
+    def tell(self, source: HeardFrom, what: str, document: Mapping[str, Any]) -> None:
+        """One thing more."""
+        with self._news:
+            heard = Heard(time.time_ns() // 1_000_000, source, what, document)
+            self.last = self.last if source == "keeper" else heard
+            self._kept.append(heard)
+            self._n_told += 1
+            self._notify()
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        with self._news:
+            self._is_over = True
+            self._notify()
+
+    def all(self) -> Iterator[Heard]:
+        """Everything from the first thing on, until it is over."""
+        n = 0
+        while True:
+            new, n = self._behind(n)
+            if not new:
+                return
+            yield from new
+
+    async def all_async(self) -> AsyncIterator[Heard]:
+        """The same without a thread that waits."""
+        from asyncio import Event, get_running_loop
+
+        loop, news = get_running_loop(), Event()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                loop.call_soon_threadsafe(news.set)
+
+        with self._news:
+            self._callbacks.append(wake)
+        try:
+            n, is_over = 0, False
+            while not is_over:
+                with self._news:
+                    is_over, (new, n) = self._is_over, self._newer(n)
+                for heard in new:
+                    yield heard
+                if not new and not is_over:
+                    await news.wait()
+                news.clear()
+        finally:
+            with self._news:
+                self._callbacks.remove(wake)
+
+    def _notify(self) -> None:
+        self._news.notify_all()
+        for callback in self._callbacks:
+            callback()
+
+    def _newer(self, n: int) -> tuple[list[Heard], int]:
+        first = self._n_told - len(self._kept)
+        return list(self._kept)[max(n - first, 0) :], self._n_told
+
+    def _behind(self, n: int) -> tuple[list[Heard], int]:
+        """What came behind the first n, as soon as there is something; nothing when it is over."""
+        with self._news:
+            self._news.wait_for(lambda: self._n_told > n or self._is_over)
+            return self._newer(n)

@@ -1,0 +1,305 @@
+"""A git worktree for a child: a checkout of its own, kept if it changed something.
+
+Rules of this room
+  1. Work is never thrown away: removed is only what git calls clean, on a branch that stands where it began. Any doubt keeps it.
+  2. The repository's own settings run nothing here (run/calm_git.py).
+  3. Leaving never raises: what could not be done is said, and the worktree is kept.
+
+Git, with nothing run that a repository's own settings name.
+
+Rules of this room
+  1. No hooks, no file system monitor, no filters, no network, no questions.
+  2. Variables of the caller that lead git to another repository do not reach it.
+  3. It is never waited for without end.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tracklog.errors import UserError
+from tracklog.home import Home, make_private_folder
+
+_CALM = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "submodule.recurse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+)
+_PROTECTING = {
+    "GIT_ALLOW_PROTOCOL": "none",  # a missing object is not fetched: that starts what the repository names
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C",  # we read what it says
+}
+_FILTER_OFF = (("smudge", ""), ("clean", ""), ("process", ""), ("required", "false"))
+_TIMEOUT_S = 600.0  # a large checkout takes its time
+_MOST_WORDS = 300
+
+
+class GitFailed(Exception):  # noqa: N818 - a finding, which its caller tells in a sentence
+    """What git said when it would not."""
+
+
+class CalmGit:
+    """Git in one place, named by the words that come first (`-C`, `--git-dir`)."""
+
+    def __init__(self, place: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+        given = os.environ if env is None else env
+        program = shutil.which("git", path=given.get("PATH", os.defpath))
+        if program is None:
+            raise UserError("--worktree needs git, and there is none on PATH: install it, or go without")
+        self._env = {key: value for key, value in given.items() if not key.startswith("GIT_")} | _PROTECTING
+        self._start = [program, *place, *(word for one in _CALM for word in ("-c", one))]
+
+    def without_filters(self) -> CalmGit:
+        """The same, with every filter switched off that the repository's own settings name; the user's own stay."""
+        names: set[str] = set()
+        for level in ("--local", "--worktree"):
+            with suppress(GitFailed):  # none there is a failure, too
+                told = self("config", level, "--includes", "-z", "--name-only", "--get-regexp", r"^filter\.")
+                names |= {key.rpartition(".")[0] for key in told.split("\0") if key}
+        settings = [(f"{name}.{key}", value) for name in sorted(names) for key, value in _FILTER_OFF]
+        # by variables, as `-c` takes a name with `=` in it for another one
+        for n, (key, value) in enumerate(settings):
+            self._env |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+        self._env["GIT_CONFIG_COUNT"] = str(len(settings))
+        return self
+
+    def line(self, *words: str) -> str:
+        """The one line that it prints; a path may hold whatever it likes, but for the last newline."""
+        return self(*words).removesuffix("\n")
+
+    def __call__(self, *words: str) -> str:
+        """What it prints; GitFailed flies."""
+        try:
+            done = subprocess.run(
+                [*self._start, *words],
+                env=self._env,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise GitFailed(f"git {words[0]} took more than {_TIMEOUT_S:.0f} s") from error
+        except (OSError, ValueError) as error:
+            raise GitFailed(f"git cannot be run: {error}") from error
+        if done.returncode:
+            raise GitFailed(_said(os.fsdecode(done.stderr)) or f"git {words[0]} ended with {done.returncode}")
+        return os.fsdecode(done.stdout)
+
+
+def _said(stderr: str) -> str:
+    lines = [line for line in stderr.splitlines() if line.startswith(("fatal:", "error:"))]
+    return " ".join((lines or stderr.splitlines() or [""])[-1].split())[:_MOST_WORDS]
+
+
+# what git says when another one of it is at work, also of a worktree that is half made or half removed
+_BUSY = re.compile(r"\.lock'|cannot lock|could not lock|unable to create|[./]git/worktrees/", re.I)
+_PATIENCE_S, _PAUSE_S = 5.0, 0.05
+
+
+class Worktree(NamedTuple):
+    """A checkout of its own, on a branch of its own."""
+
+    path: Path
+    branch: str
+    base: str  # the commit at which it began
+    repository: Path  # the checkout it was made from
+    cwd: Path  # the folder in it that answers to the caller's
+    common: Path  # the directory of git that all checkouts share
+    private: Path  # that of this one alone
+    note: str | None = None  # what is not in it
+
+
+def add(cwd: Path, home: Home, run: str, *, env: Mapping[str, str] | None = None) -> Worktree:
+    """A new worktree of the repository that this folder stands in; raises UserError if there cannot be one."""
+    here = Path(os.path.realpath(cwd))
+    git = CalmGit(["-C", str(here)], env)
+    root = _root_of(git, here)
+    base = _commit_of(git, root)
+    path, branch = _place_for(home, run), f"tracklog/{run}"
+    _refuse_what_is_there(git, path, branch)
+    try:
+        common = Path(os.path.realpath(here / git.line("rev-parse", "--git-common-dir")))
+        _check_out(git.without_filters(), path, branch=branch, base=base)
+        private = Path(CalmGit(["-C", str(path)], env).line("rev-parse", "--absolute-git-dir"))
+        within = _same_folder_in(path, here.relative_to(root))
+    except BaseException as error:
+        _undo(git, path, branch=branch, base=base)
+        if isinstance(error, GitFailed):
+            raise UserError(f"no worktree of {root}: {error}") from error
+        raise
+    return Worktree(path, branch, base, root, within, common, private, _note(git, root))
+
+
+def _root_of(git: CalmGit, here: Path) -> Path:
+    try:
+        root = Path(git.line("rev-parse", "--show-toplevel"))
+    except GitFailed as error:
+        if "not a git repository" in str(error):
+            raise UserError(
+                f"{here} is in no git repository: --worktree needs one (git init), or go without"
+            ) from error
+        raise UserError(f"no worktree of {here}: {error}") from error
+    if not here.is_relative_to(root):
+        raise UserError(
+            f"{here} belongs to a repository whose files stand in {root}: name a folder in there with --cwd"
+        )
+    return root
+
+
+def _commit_of(git: CalmGit, root: Path) -> str:
+    try:
+        return git.line("rev-parse", "--verify", "HEAD^{commit}")
+    except GitFailed as error:
+        raise UserError(f"{root} has no commit yet, and a worktree begins at one: commit first") from error
+
+
+def _place_for(home: Home, run: str) -> Path:
+    home.make()
+    make_private_folder(home.runs)
+    make_private_folder(home.runs / "worktrees")
+    return home.runs / "worktrees" / run
+
+
+def _refuse_what_is_there(git: CalmGit, path: Path, branch: str) -> None:
+    if os.path.lexists(path):
+        raise UserError(f"{path} is there already: remove it, or start another run")
+    if _tip_of(git, branch):
+        raise UserError(f"there is a branch {branch} already: remove it, or start another run")
+
+
+def _check_out(git: CalmGit, path: Path, *, branch: str, base: str) -> None:
+    words = ("worktree", "add", "--quiet", "--no-track", "-b", branch, str(path), base)
+    _patiently(lambda: git(*words), lambda: _undo(git, path, branch=branch, base=base))
+
+
+def _patiently(do: Callable[[], object], clean: Callable[[], object] = lambda: None) -> None:
+    """Several at once wait for one another, but not for ever."""
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            do()
+            return
+        except GitFailed as error:
+            if time.monotonic() > until or not _BUSY.search(str(error)):
+                raise
+        clean()
+        time.sleep(_PAUSE_S * (0.5 + random.random()))
+
+
+def _undo(git: CalmGit, path: Path, *, branch: str, base: str) -> None:
+    """Takes back what a worktree that did not come about has left: nobody has worked in it."""
+    for words in (
+        ("worktree", "remove", "--force", "--force", str(path)),
+        ("update-ref", "-d", f"refs/heads/{branch}", base),
+    ):
+        with suppress(GitFailed):  # it had not come so far
+            git(*words)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _same_folder_in(path: Path, below: Path) -> Path:
+    """The folder that answers to the caller's; one that is not committed is made."""
+    folder = path / below
+    if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(path)):
+        raise UserError(
+            f"{below} is a link out of the repository in its last commit: commit the folder first"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{below} is no folder in the last commit: commit it first") from error
+    return folder
+
+
+def _note(git: CalmGit, root: Path) -> str | None:
+    """What a caller may miss in it."""
+    try:
+        n_changes = len(_changes(git))
+    except GitFailed:
+        return f"what is not committed in {root} is not in the worktree"
+    what = "1 change is" if n_changes == 1 else f"{n_changes} changes are"
+    return f"{what} not committed in {root}, and so not in the worktree" if n_changes else None
+
+
+def _changes(git: CalmGit, *, with_ignored: bool = False) -> list[str]:
+    """Two letters for each file that is not as committed. Submodules are told by their commits: inside they run their own."""
+    shape = ("--porcelain", "-z", "--no-renames")
+    ignored = "traditional" if with_ignored else "no"
+    which = (f"--ignored={ignored}", "--untracked-files=normal", "--ignore-submodules=dirty")
+    return [entry[:2] for entry in git("status", *shape, *which).split("\0") if entry]
+
+
+def leave(worktree: Worktree, *, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Removes it if nothing was done in it; says what became of it, and why it is kept: commits, changes, untracked or ignored files.
+
+    Kept without a `why`: it could not be looked at or removed, and `problem` says what stood against it.
+    """
+    why: str | None = None
+    problem: str | None = None
+    try:
+        why = _why_kept(worktree, env)
+        if why is None:
+            _remove(worktree, env)
+    except (GitFailed, UserError, OSError) as error:
+        problem = str(error) if _is_anything_left(worktree) else None
+    return {
+        "path": str(worktree.path),
+        "branch": worktree.branch,
+        "kept": why is not None or problem is not None,
+        "why": why,
+        "problem": problem,
+    }
+
+
+def _is_anything_left(worktree: Worktree) -> bool:
+    return os.path.lexists(worktree.path) or worktree.common.exists()
+
+
+def _why_kept(worktree: Worktree, env: Mapping[str, str] | None) -> str | None:
+    shared = CalmGit(["--git-dir", str(worktree.common)], env)
+    if _tip_of(shared, worktree.branch) not in (worktree.base, None):
+        return "commits"
+    if worktree.path.is_symlink():
+        raise GitFailed(f"{worktree.path} is a link now, and no checkout")
+    if not worktree.path.exists():
+        return None
+    # by its own directory of git: the `.git` in it may lead elsewhere by now
+    own = CalmGit(["--git-dir", str(worktree.private), "--work-tree", str(worktree.path)], env)
+    if own.line("rev-parse", "--verify", "HEAD") != worktree.base:
+        return "commits"
+    changes = set(_changes(own.without_filters(), with_ignored=True))
+    if changes - {"??", "!!"}:
+        return "changes"
+    return "untracked" if "??" in changes else "ignored" if changes else None
+
+
+def _tip_of(git: CalmGit, branch: str) -> str | None:
+    """Where the branch stands, if there is one."""
+    return git.line("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}") or None
+
+
+def _remove(worktree: Worktree, env: Mapping[str, str] | None) -> None:
+    """Git looks once more whether it is clean, and refuses if it is not."""
+    git = CalmGit(["--git-dir", str(worktree.common)], env).without_filters()
+    try:
+        _patiently(lambda: git("worktree", "remove", str(worktree.path)))
+    except GitFailed as error:
+        if "is not a working tree" not in str(error) or worktree.path.exists():
+            raise  # else somebody has removed it in git's own way
+    if _tip_of(git, worktree.branch):
+        git("update-ref", "-d", f"refs/heads/{worktree.branch}", worktree.base)

@@ -1,0 +1,130 @@
+"""The inputs of calls, read again from the lines in which they stand.
+
+Rules of this room
+  1. Of each log only the wanted lines are decoded, each by itself. A call that such a line alone does not show (Codex
+     names some by what it wrote before) is found by reading the log from its beginning.
+  2. A line that is no longer there leaves the call without an input.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+
+import msgspec
+
+from tracklog.agents.registry import ONE_DOCUMENT, lines_of, reader_for, translator_of
+from tracklog.archive import tables
+from tracklog.archive.locate import known_log
+from tracklog.model.events import Event, ToolCalled
+from tracklog.model.session import Call
+from tracklog.reading.session_reader import events_of
+from tracklog.sessions.tables_calls import FoundCall
+from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.lines import Line, cut
+from tracklog.sources.log_file import LogFile
+from tracklog.store import catalogue
+from tracklog.store.database import Database
+
+LogOf = Callable[[int], LogFile | None]
+OffsetsOf = Callable[[int, Sequence[int]], Mapping[int, int]]
+Wanted = dict[int, list[Call]]  # by line, in the order of the session
+_WORTH_A_SEEK = 1 << 18  # bytes that can be read in the time of finding and opening one place
+_FIRST_LOOK = 1 << 14
+
+
+def logs_by_number(database: Database) -> LogOf:
+    """The logs as the index numbers them, wherever their bytes are."""
+
+    @cache
+    def all_logs() -> dict[int, LogFile]:
+        archived, folder = tables.archived(database.db), database.home.archive
+        rows = catalogue.all_files(database.db)
+        return {row.id: known_log(row, archived.get(row.id), folder) for row in rows}
+
+    return lambda number: all_logs().get(number)
+
+
+def fill_inputs(found: Iterable[FoundCall], log_of: LogOf, offsets_of: OffsetsOf) -> None:
+    """Gives the calls their inputs."""
+    by_file: dict[int, Wanted] = {}
+    for one in found:
+        if one.file is not None and one.line is not None:
+            by_file.setdefault(one.file, defaultdict(list))[one.line].append(one.call)
+    for number, wanted in by_file.items():
+        log = log_of(number)
+        if log is not None:
+            _fill(log, wanted, lambda lines, number=number: offsets_of(number, lines))  # type: ignore[misc]
+
+
+def _fill(log: LogFile, wanted: Wanted, offsets: Callable[[Sequence[int]], Mapping[int, int]]) -> None:
+    try:
+        for line in _lines(log, wanted, offsets):
+            translator = translator_of(log)
+            events = [
+                event for piece in reader_for(log).read([line]) for event in translator.translate(piece)
+            ]
+            _take(wanted, events, line.number)
+    except NotReadable:
+        pass  # what was not reached has no input: the reading of the log says why
+    if wanted:
+        _fill_from_beginning(log, wanted)
+
+
+def _fill_from_beginning(log: LogFile, wanted: Wanted) -> None:
+    called: dict[int, list[Event]] = defaultdict(list)
+    for events in events_of(log):
+        for event in events:
+            if isinstance(event, ToolCalled) and event.place.line in wanted:
+                called[event.place.line].append(event)
+    for number, events in called.items():
+        _take(wanted, events, number)
+
+
+def _take(wanted: Wanted, events: Iterable[Event], number: int) -> None:
+    """Gives each call of a line the input of the event that made it; those without one stay wanted."""
+    waiting = wanted[number]
+    for event in events:
+        if not isinstance(event, ToolCalled):
+            continue
+        call = next((call for call in waiting if _is_made_by(event, call)), None)
+        if call is not None:
+            call.input = event.input.copy()
+            waiting.remove(call)
+    if not waiting:
+        del wanted[number]
+
+
+def _is_made_by(event: ToolCalled, call: Call) -> bool:
+    """A call without an id, or with one that was taken, is named by its line (model/thread_fold.py)."""
+    if event.call and event.call == call.id:
+        return True
+    return call.id.startswith(f"{event.call or event.place.path}:{event.place.line}:")
+
+
+def _lines(
+    log: LogFile, wanted: Wanted, offsets: Callable[[Sequence[int]], Mapping[int, int]]
+) -> Iterator[Line]:
+    """The wanted lines, by going to each or by going through the log, whatever is faster."""
+    numbers = sorted(wanted)
+    if log.kind not in ONE_DOCUMENT and not _is_packed(log) and len(numbers) * _WORTH_A_SEEK < log.size:
+        known = offsets(numbers)
+        if len(known) == len(numbers):
+            yield from (_line_at(log, number, known[number]) for number in numbers)
+            return
+    last = numbers[-1]
+    for line in lines_of(log):
+        if line.number in wanted:
+            yield line
+        if line.number >= last:
+            return
+
+
+def _is_packed(log: LogFile) -> bool:
+    return (log.stored or log.path).suffix == ".zst"
+
+
+def _line_at(log: LogFile, number: int, offset: int) -> Line:
+    line = next(cut(chunks(log, offset, size=_FIRST_LOOK)), Line(number, offset, 0, b""))
+    return msgspec.structs.replace(line, number=number, offset=offset)

@@ -1,0 +1,266 @@
+"""All calls as a table reads them: a few values of each, and the rest of those that are shown.
+
+Rules of this room
+  1. A call is named by the row of its session and its place there.
+  2. What a column could not hold stands in the rest of a call, and is taken from there.
+
+All sessions as a table reads them: whole rows at once, and only what changed of what is larger.
+
+Rules of this room
+  1. A row tells whether its session was put anew: then its values differ, or the number of its first call.
+  2. Sums over parts of a session are asked for the sessions that changed.
+"""
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from sys import intern
+from typing import Any, NamedTuple
+
+import msgspec
+
+from tracklog.sessions.tables_calls import unpacked
+from tracklog.store.surrogates import as_text, storable
+
+NO_TIME = -1
+NAMELESS = "(none)"  # a tool without a name
+_ASKED = (
+    "select called_ms, session_row, n, name, verdict, took_ms, took_by, is_inherited, owner, "
+    "case when took_ms is null and took_by is not null then rest end from call_rows"
+)
+_LONGEST = 300  # letters of a name
+_FEW = 2000  # sessions in one question; more are asked for by asking for all
+
+
+class CallLine(msgspec.Struct, gc=False, frozen=True, order=True):
+    """A call, as far as one must know it to choose and to sort: they are sorted by time, row and place.
+
+    There may be very many: the collector of garbage need not look at them.
+    """
+
+    called_ms: int  # NO_TIME: the log does not say
+    row: int  # of its session
+    n: int
+    tool: str
+    verdict: str
+    took_ms: float | None
+    took_by: str | None
+
+
+class CopiedCall(NamedTuple):
+    """A call that a session took over from another one."""
+
+    line: CallLine
+    owner: str  # the session that made it
+
+
+class CallDetails(NamedTuple):
+    """What a table shows of a call beside."""
+
+    call: str
+    thread: str
+    called_at: str | None
+    returned_at: str | None
+    outcome: str | None
+    sureness: str
+    why: str | None
+    timed_out: bool
+    did: str
+    error: str | None
+
+
+def call_lines(
+    db: sqlite3.Connection, rows: Collection[int] | None
+) -> tuple[list[CallLine], list[CopiedCall]]:
+    """The calls of some sessions, or of all (None), in no order; those that are copies apart."""
+    own: list[CallLine] = []
+    copied: list[CopiedCall] = []
+    for row in _lines(db, rows):
+        called_ms, session_row, n, name, verdict, took_ms, took_by, is_copy, owner, rest = row
+        if rest is not None:
+            took_ms = _odd_time(rest)
+        line = CallLine(
+            NO_TIME if called_ms is None else called_ms,
+            session_row,
+            n,
+            intern(sayable(as_text(name)) or NAMELESS),
+            intern(verdict),
+            took_ms,
+            intern(took_by) if took_by is not None else None,
+        )
+        if is_copy:
+            copied.append(CopiedCall(line, as_text(owner) or ""))
+        else:
+            own.append(line)
+    return own, copied
+
+
+def call_details(
+    db: sqlite3.Connection, calls: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], CallDetails]:
+    """What is shown of some calls, each named by the row of its session and its place there."""
+    columns = ", ".join(("call", *CallDetails._fields[1:]))
+    found = db.execute(
+        f"select session_row, n, {columns} from json_each(?) asked "
+        "join call_rows on session_row = asked.value ->> 0 and n = asked.value ->> 1",
+        (json.dumps([list(one) for one in calls]),),
+    )
+    return {(row, n): _details(values) for row, n, *values in found}
+
+
+def places_in_thread(db: sqlite3.Connection, rows: Collection[int], thread: str) -> set[tuple[int, int]]:
+    """The calls that one thread of some sessions made, each by the row of its session and its place there."""
+    return set(
+        db.execute(
+            "select session_row, n from call_rows "
+            "where session_row in (select value from json_each(?)) and thread = ?",
+            (json.dumps(sorted(rows)), storable(thread)),
+        )
+    )
+
+
+def whole(text: str) -> str:
+    """A text that can be sent, and comes back from an address: half characters are replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+def sayable(name: str) -> str:
+    """A name as an address says it: whole, no space around it, not very long."""
+    return whole(name[:_LONGEST]).strip()
+
+
+def _lines(db: sqlite3.Connection, rows: Collection[int] | None) -> Iterator[tuple[Any, ...]]:
+    if rows is None:
+        return db.execute(_ASKED)
+    if len(rows) <= _FEW:
+        some = json.dumps(sorted(rows))
+        return db.execute(f"{_ASKED} where session_row in (select value from json_each(?))", (some,))
+    wanted = set(rows)
+    return (row for row in db.execute(_ASKED) if row[1] in wanted)
+
+
+def _odd_time(rest: bytes) -> float | None:
+    value = unpacked(rest).odd.get("took_ms")
+    try:
+        return float(value) if isinstance(value, (int, float)) else None
+    except OverflowError:
+        return None
+
+
+def _details(values: Iterable[Any]) -> CallDetails:
+    made = CallDetails(*map(as_text, values))
+    return made._replace(timed_out=bool(made.timed_out), did=made.did or "")
+
+
+_LEDGER_MARKS = (
+    "select log.file, log.session, log.component, log.generation, log.contents_bytes, "
+    "(select max(rowid) from sum_rows own where own.file = log.file) from ledger_logs log where is_counted"
+)
+_AT_ONCE = 5000  # sessions in one question; more are asked for by asking for all
+
+
+class SessionLine(msgspec.Struct, gc=False, frozen=True):
+    """A row of `session_rows`, as far as tables show it; there may be very many (call_tables.py)."""
+
+    row: int
+    agent: str
+    session: str
+    is_listed: int
+    only_here: int
+    path: str | None
+    title: str | None
+    project: str | None
+    cwd: str | None
+    cwds: str | None  # JSON; None: no other than `cwd`
+    branch: str | None
+    models: str | None  # JSON
+    started_at: str | None
+    last_at: str | None
+    state: str | None
+    turns: int | None
+    requests: int | None
+    calls: int | None
+    errors: int | None
+    first_call: int | None  # the number of its row
+
+
+class SubagentLine(NamedTuple):
+    """A thread below the main one."""
+
+    thread: str
+    type: str | None
+    description: str | None
+    state: str | None
+    calls: int | None
+    has_log: bool = True  # of its own
+
+
+class LedgerMark(msgspec.Struct, gc=False, frozen=True):
+    """What a log was counted with; the same mark, the same sums."""
+
+    session: str
+    component: int
+    generation: int
+    contents_bytes: int
+    last_sum: int | None  # the number of its last row of sums
+
+
+_COLUMNS = ", ".join(("id", *SessionLine.__struct_fields__[1:-1]))
+_LINES = f"select {_COLUMNS}, (select c.id from call_rows c where c.session_row = s.id and c.n = 0) from session_rows s"
+
+
+def session_lines(db: sqlite3.Connection) -> dict[int, SessionLine]:
+    """All sessions that have a row, by its number."""
+    return {row[0]: SessionLine(*_texts(row)) for row in db.execute(_LINES)}
+
+
+def active_times(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, float]:
+    """For how long the turns of some sessions lasted, in milliseconds, where that is known."""
+    asked = (
+        "select session_row, sum(took_ms) from turn_rows "
+        "where thread = 'main' and not is_inherited and {} group by session_row"
+    )
+    return {row: ms for row, ms in _asked_of(db, asked, rows) if ms is not None}
+
+
+def subagent_counts(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, int]:
+    """How many subagents some sessions have that did more than get ready."""
+    asked = (
+        "select session_row, count(*) from thread_rows "
+        "where n > 0 and not coalesce(is_warmup, 0) and {} group by session_row"
+    )
+    return dict(_asked_of(db, asked, rows))
+
+
+def subagents_of(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, list[SubagentLine]]:
+    """The same subagents one by one, in the order of their session."""
+    asked = (
+        "select session_row, thread, type, description, state, calls from thread_rows "
+        "where n > 0 and not coalesce(is_warmup, 0) and {} order by session_row, n"
+    )
+    found: dict[int, list[SubagentLine]] = {}
+    for row, *values in _asked_of(db, asked, rows):
+        found.setdefault(row, []).append(SubagentLine(*_texts(tuple(values))))
+    return found
+
+
+def ledger_marks(db: sqlite3.Connection) -> dict[int, LedgerMark]:
+    """The logs that are counted, by their numbers."""
+    return {row[0]: LedgerMark(as_text(row[1]), *row[2:]) for row in db.execute(_LEDGER_MARKS)}
+
+
+def _asked_of(db: sqlite3.Connection, asked: str, rows: Collection[int]) -> Iterable[tuple[Any, ...]]:
+    """The answers for some sessions; where these are many, all of the table are looked at."""
+    if len(rows) <= _AT_ONCE:
+        some = "session_row in (select value from json_each(?))"
+        return db.execute(asked.format(some), (json.dumps(sorted(rows)),)).fetchall()
+    wanted = set(rows)
+    return [one for one in db.execute(asked.format("true")) if one[0] in wanted]
+
+
+def _texts(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(map(as_text, row)) if bytes in map(type, row) else row

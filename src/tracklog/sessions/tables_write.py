@@ -1,0 +1,208 @@
+"""Sessions with their parts, as rows: put, replaced, marked and dropped.
+
+Rules of this room
+  1. A session's rows are replaced all at once, inside the transaction of the caller; the number of its own row stays.
+  2. A session that is known but not settled has a row too: nobody may forget it.
+  3. Texts come as SQLite takes them (store/odd_texts.py).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from tracklog.store.surrogates import as_text, storable
+from tracklog.store.values import SessionRows
+
+Name = tuple[str, str]  # agent and session
+_RECENT_MS = 24 * 3600 * 1000  # rows of an earlier version that are younger are made again
+
+_COLUMNS = (
+    "is_listed, path, title, project, cwd, cwds, branch, models, versions, entrypoint, started_at, last_at, last_ms, "
+    "state, turns, requests, calls, errors, threads, forked_from, not_understood, signs, life, evidence"
+)
+_NAMES = tuple(_COLUMNS.split(", "))
+_PARTS = {
+    "thread_rows": 13,
+    "turn_rows": 13,
+    "prompt_rows": 9,
+    "request_rows": 17,
+    "branch_rows": 8,
+    "problem_rows": 5,
+}
+_CALL_COLUMNS = (
+    "session_row, n, call, call_key, owner, thread, turn, request, name, verdict, outcome, sureness, why, timed_out, "
+    "called_at, called_ms, returned_at, took_ms, took_by, exit_code, on_active_branch, is_inherited, file, line, did, "
+    "error, rest"
+)
+
+
+def put_session(db: sqlite3.Connection, rows: SessionRows, *, only_here: bool) -> None:
+    """Puts a settled session in the place of what was known of it."""
+    row = _row_of(db, rows.agent, rows.session)
+    if row is None:
+        row = _put_bare(db, rows.agent, rows.session)
+    else:
+        _drop_parts(db, row)
+    changes = ", ".join(f"{name} = ?" for name in _NAMES)
+    values = [*(rows.session_row[name] for name in _NAMES), only_here, row]
+    db.execute(f"update session_rows set is_settled = 1, {changes}, only_here = ? where id = ?", values)
+    _put_parts(db, row, rows)
+
+
+def knows_more(db: sqlite3.Connection, rows: SessionRows) -> bool:
+    """Whether a session lacks now what its rows were made from: a log that was read before and cannot be read.
+
+    With more turns than before it is new all the same: then its other logs grew.
+    """
+    if not rows.unread:
+        return False
+    asked = "select 1 from log_files where id in (select value from json_each(?)) and contents_bytes > 0"
+    was_read = db.execute(asked, (json.dumps(rows.unread),)).fetchone()
+    name = (rows.agent, storable(rows.session))
+    found = db.execute("select turns from session_rows where agent = ? and session = ?", name).fetchone()
+    turns = found[0] if found is not None else None
+    return was_read is not None and turns is not None and turns >= (rows.session_row["turns"] or 0)
+
+
+def mark_settled(db: sqlite3.Connection, agent: str, session: str) -> None:
+    """Says that the rows of a session are as good as they can be now."""
+    name = (agent, storable(session))
+    db.execute("update session_rows set is_settled = 1 where agent = ? and session = ?", name)
+
+
+def drop_session(db: sqlite3.Connection, agent: str, session: str) -> None:
+    """Forgets a session."""
+    row = _row_of(db, agent, session)
+    if row is not None:
+        _drop_parts(db, row)
+        db.execute("delete from session_rows where id = ?", (row,))
+
+
+def mark_unsettled(db: sqlite3.Connection, names: Iterable[Name]) -> None:
+    """Says that the logs of some sessions changed since their rows were made, if ever they were."""
+    for agent, session in names:
+        row = _row_of(db, agent, session)
+        if row is None:
+            _put_bare(db, agent, session)
+        else:
+            db.execute("update session_rows set is_settled = 0 where id = ?", (row,))
+
+
+def unsettled(db: sqlite3.Connection) -> list[Name]:
+    """The sessions whose rows are out of date: their logs changed, or an earlier version made them not long ago."""
+    found = db.execute(
+        "select agent, session from session_rows where is_settled = 0 "
+        "or (is_listed and signs is null and state is not null and last_ms > ?)",
+        (time.time_ns() // 1_000_000 - _RECENT_MS,),
+    )
+    return [(agent, as_text(session)) for agent, session in found]
+
+
+class RestingRow(NamedTuple):
+    """A session whose state, or whose verdicts, may be others by now."""
+
+    agent: str
+    session: str
+    path: str | None
+    state: str
+    life: str | None
+    last_ms: int  # 0: its logs name no moment
+    signs: bytes | None
+    evidence: str | None
+
+
+def resting_rows(db: sqlite3.Connection, alive: Collection[str], *, since_ms: int) -> Iterator[RestingRow]:
+    """The settled sessions that may have changed without a new line: those that are not over, and these, by id or path."""
+    found = db.execute(
+        f"select {', '.join(RestingRow._fields)} from session_rows where is_settled and signs is not null and "
+        "(state not in ('ended', 'crashed') or life is not null or last_ms > ?1 or session in (select value from "
+        "json_each(?2)) or path in (select value from json_each(?2)))",
+        (since_ms, json.dumps(sorted(alive))),
+    )
+    return (
+        RestingRow(
+            row[0],
+            as_text(row[1]),
+            as_text(row[2]) if row[2] is not None else None,
+            row[3],
+            row[4],
+            row[5] or 0,
+            *row[6:],
+        )
+        for row in found
+    )
+
+
+def put_states(db: sqlite3.Connection, states: Mapping[Name, tuple[str, str]]) -> None:
+    """Writes down what some sessions do now, and the JSON list of what says so."""
+    db.executemany(
+        "update session_rows set state = ?, evidence = ? where agent = ? and session = ?",
+        [(*state, agent, storable(session)) for (agent, session), state in states.items()],
+    )
+
+
+def _row_of(db: sqlite3.Connection, agent: str, session: str) -> int | None:
+    name = (agent, storable(session))
+    found = db.execute("select id from session_rows where agent = ? and session = ?", name).fetchone()
+    return None if found is None else int(found[0])
+
+
+def _put_bare(db: sqlite3.Connection, agent: str, session: str) -> int:
+    made = db.execute(
+        "insert into session_rows (agent, session, is_settled, is_listed, only_here) values (?, ?, 0, 0, 0)",
+        (agent, storable(session)),
+    )
+    assert made.lastrowid is not None
+    return made.lastrowid
+
+
+def _drop_parts(db: sqlite3.Connection, row: int) -> None:
+    for table in ("call_rows", *_PARTS):
+        db.execute(f"delete from {table} where session_row = ?", (row,))
+
+
+def _put_parts(db: sqlite3.Connection, row: int, rows: SessionRows) -> None:
+    parts = (rows.threads, rows.turns, rows.prompts, rows.requests, rows.branches, rows.problems)
+    for (table, n_columns), part in zip(_PARTS.items(), parts, strict=True):
+        db.executemany(
+            f"insert into {table} values ({_marks(n_columns)})", ((row, *values) for values in part)
+        )
+    marks = _marks(_CALL_COLUMNS.count(",") + 1)
+    db.executemany(
+        f"insert into call_rows ({_CALL_COLUMNS}) values ({marks})", ((row, *values) for values in rows.calls)
+    )
+
+
+def _marks(n: int) -> str:
+    return ", ".join("?" * n)
+
+
+def session_names(db: sqlite3.Connection) -> set[Name]:
+    """All sessions that have a row."""
+    return {
+        (agent, as_text(session)) for agent, session in db.execute("select agent, session from session_rows")
+    }
+
+
+def mark_only_here(db: sqlite3.Connection, names: Iterable[Name] | None = None) -> None:
+    """Says of these sessions, or of each whether its main thread stands nowhere but in the archive; without one, any of its threads."""
+    logs = (
+        "select 1 from log_files f where f.session = session_rows.session and f.agent = session_rows.agent "
+        "and f.state <> 'past' and f.kind in "
+    )
+    mains, threads = "('transcript', 'document')", "('transcript', 'document', 'subagent')"
+    gone = (
+        f"(case when exists ({logs} {mains}) then not exists ({logs} {mains} and f.state = 'here') "
+        f"else exists ({logs} {threads}) and not exists ({logs} {threads} and f.state = 'here') end)"
+    )
+    update = f"update session_rows set only_here = {gone}"
+    if names is None:
+        db.execute(f"{update} where only_here <> {gone}")
+    else:
+        db.executemany(
+            f"{update} where agent = ? and session = ?", [(agent, storable(id)) for agent, id in names]
+        )

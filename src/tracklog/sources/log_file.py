@@ -1,0 +1,84 @@
+"""What looking for logs gives: files worth reading, and what was left alone with the reason."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+Agent = Literal["claude", "codex"]
+UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # how both agents name sessions
+LINE_SUFFIXES = (".jsonl", ".jsonl.zst")
+
+
+class FileKind(StrEnum):
+    """What a file is for, as far as its name and its folder can tell."""
+
+    TRANSCRIPT = "transcript"  # the main line of a session
+    SUBAGENT = "subagent"  # Claude Code's agent-*.jsonl
+    JOURNAL = "journal"  # journal.jsonl of a workflow run
+    WORKFLOW = "workflow"  # wf_*.json, the summary of a finished run
+    META = "meta"  # *.meta.json beside a subagent's file
+    TOOL_RESULT = "tool_result"  # output too long for the transcript
+    TITLE = "title"  # custom-title.json, written by /rename
+    PROJECT_INDEX = "project_index"  # sessions-index.json of early 2026; never beats the transcripts
+    REGISTRY = "registry"  # sessions/<pid>.json of a running Claude Code
+    HISTORY = "history"  # history.jsonl, the typed prompts; both agents have one
+    SESSION_INDEX = "session_index"  # Codex's session_index.jsonl, the names of threads
+    DOCUMENT = "document"  # one JSON document: old Codex rollouts and other .json that may be sessions
+    SPOOL = "spool"  # what agents told our own hook
+    OTHER = "other"  # a .jsonl in an agent's home at a place no format page names
+
+
+class LogFile(NamedTuple):
+    """A regular file as the folder listing saw it."""
+
+    agent: Agent | None  # None: only the records can tell
+    kind: FileKind
+    path: Path
+    root: Path
+    session: str | None  # as the path states it; what the records say wins
+    size: int
+    mtime_ns: int
+    device: int
+    inode: int
+    ctime_ns: int = 0
+    stored: Path | None = None  # where its bytes are, if they no longer stand at its path
+    fallback: Path | None = None  # the archive's copy, read while the file at its path cannot be opened
+    copy_bytes: int | None = None  # how much of its contents the archive's copy must hold
+    until: int | None = None  # only so many bytes of its contents are meant; None: all that there are
+
+
+class Skipped(NamedTuple):
+    """Something that was seen and deliberately not opened."""
+
+    path: Path
+    why: str
+
+
+class Root(NamedTuple):
+    """Where to look; `agent` is None for a plain folder of logs, or for a single file."""
+
+    path: Path
+    agent: Agent | None
+    part: str | None = None  # the one folder of the home that is meant; None: all of it
+
+
+class PathFacts(NamedTuple):
+    """What the place of a file in an agent's home tells of it."""
+
+    kind: FileKind
+    session: str | None = None
+
+
+class LogFolder(NamedTuple):
+    """All files of one kind under one root."""
+
+    agent: Agent | None
+    path: Path
+    kind: FileKind
+    files: int
+    bytes: int
+
+
+MAIN_KINDS = frozenset({FileKind.TRANSCRIPT, FileKind.DOCUMENT})

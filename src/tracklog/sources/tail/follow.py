@@ -1,0 +1,286 @@
+"""Which lines of a log came already: eight bytes for each, so that a log that is written anew is not told anew.
+
+Rules of this room
+  1. A line is known by a hash of its bytes. As long as a log only grows, nothing is compared.
+  2. When a log is read again, a line is new if it was not there before.
+  3. Memory is bounded: of a very long log only the last lines are remembered, of a quiet one fewer. What stands before
+     them, or was never looked at, is old. Where they begin is told by a run of them, wherever it stands by now; or, where
+     the log begins as it did, by the place where they began. Where that is not known for sure, a later place will do.
+  4. Until either is found the marks are lost, and nothing is new: a log that is being rewritten is seen half written. Whoever
+     reads it says when it has waited long enough (`give_up`): then it is another log, or one that was cut very short.
+
+Follows a log while an agent writes it.
+
+Rules of this room
+  1. Each question opens the file anew: nothing is held open, and what stands at the path now is what is read.
+  2. Logs do not only grow. Claude Code cuts off a message after a broken stream, and both agents move files: a file
+     that is shorter, is another one, or no longer ends where we stopped with the same bytes, starts over. So does one
+     whose last line no longer begins as it did: the ends of two lines are alike more often than one thinks.
+  3. Bytes come as they are, also half a line; a compressed log never grows and is not followed.
+  4. A file that was put aside may hold bytes that nobody has read: where it was left is kept (`Left`), and it is known
+     again under another name by its inode and its bytes.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from bisect import bisect_left
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from tracklog.errors import why_failed
+from tracklog.sources.files import CHUNK, NotReadable, chunks, open_log
+from tracklog.sources.lines import Line
+from tracklog.sources.log_file import LogFile
+
+MOST_REMEMBERED = 4_000  # lines of one log, at least half of it: twenty times what clients rewrite at its end
+OF_A_QUIET_ONE = 256
+CAUGHT_UP = 1_000  # new lines, one behind the other, and a log that was read again only grows again
+_RUN = 16  # different lines, one behind the other: more than the notes that Claude Code repeats word by word
+_HEAD, _SHORT_HEAD = 4096, 512
+
+
+class LineMarks:
+    """Remembers the lines of one log; `unread` is how many bytes at its beginning were never looked at."""
+
+    def __init__(self, file: LogFile, unread: int = 0) -> None:
+        self._unread = unread
+        self._head = _head_of(file, unread)
+        self._marks = array("q")
+        self._middle: int | None = (
+            None  # where the younger half of the remembered lines begins, if that is known
+        )
+        self._before: array[int] | None = None  # sorted; the lines that were there when it was begun again
+        self._n_new = 0  # since then, since the last old one
+        self._lost: _Lost | None = None
+        self._old_to = 0  # of a log that was cut very short: so much of it is old
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether a log is read again, and nothing was found yet of what is remembered."""
+        return self._lost is not None
+
+    @property
+    def begins_alike(self) -> bool:
+        """Whether a log that is read again begins as it did, as far as it was read."""
+        return self._lost is None or self._lost.begins_with(self._head)
+
+    def remember(self, line: Line) -> None:
+        """Notes that a line came."""
+        self._note_head(line)
+        self._marks.append(hash(line.raw))
+        end = line.offset + line.length + 1
+        if len(self._marks) == MOST_REMEMBERED // 2:
+            self._middle = end
+        elif len(self._marks) >= MOST_REMEMBERED:
+            del self._marks[: MOST_REMEMBERED // 2]
+            self._unread, self._middle = end if self._middle is None else self._middle, end
+
+    def is_new(self, line: Line) -> bool:
+        """Whether a line did not come before; it is noted that it came now."""
+        if self._before is not None:
+            if self._is_old(line):
+                self._note_head(line)
+                self._n_new = 0
+                return False
+            self._n_new += 1
+            if self._n_new == CAUGHT_UP:
+                self._before = None
+        self.remember(line)
+        return True
+
+    def begin_again(self, size: int) -> None:
+        """From here on the log is read from its beginning; so much of what stands there may be old."""
+        head = self._head[: self._unread] if self._lost is None else self._lost.head
+        self._lost = _Lost(head, size) if self._unread else None
+        self._before, self._n_new = array("q", sorted(self._marks)), 0
+        self._head, self._old_to, self._middle = b"", 0, None
+
+    def give_up(self) -> None:
+        """Nothing of what is remembered will be found. The log is to be read from its beginning once more."""
+        assert self._lost is not None
+        self._old_to = self._lost.size if self._lost.begins_with(self._head[: self._lost.size]) else 0
+        self._unread = min(self._unread, self._old_to)
+        self._lost, self._head = None, b""
+
+    def shrink(self, end: int) -> None:
+        """Forgets all but the last lines of a log that was read up to `end`, and is quiet."""
+        self._head = self._head[:_SHORT_HEAD]
+        if len(self._marks) <= OF_A_QUIET_ONE or self.is_lost:
+            return
+        self._marks = self._marks[-OF_A_QUIET_ONE:]
+        self._unread, self._middle = end, None
+        if self._before is not None:
+            self._before = array("q", sorted(self._marks))
+
+    def _is_old(self, line: Line) -> bool:
+        was_there = self._was_there(line)
+        if self._lost is not None and not self._is_found_at(line, was_there=was_there):
+            return True
+        return was_there or line.offset < self._old_to
+
+    def _is_found_at(self, line: Line, *, was_there: bool) -> bool:
+        """Whether it is known with this line where the remembered ones begin."""
+        assert self._lost is not None
+        if line.offset >= self._unread and self.begins_alike:
+            self._lost = None
+        elif (begins := self._lost.run(line, was_there=was_there)) is not None:
+            self._unread, self._lost = begins, None
+        return self._lost is None
+
+    def _was_there(self, line: Line) -> bool:
+        assert self._before is not None
+        mark = hash(line.raw)
+        at = bisect_left(self._before, mark)
+        return at < len(self._before) and self._before[at] == mark
+
+    def _note_head(self, line: Line) -> None:
+        if line.offset == len(self._head) < _HEAD:
+            self._head = b"".join((self._head, line.raw[:_HEAD], b"\n"))[:_HEAD]
+
+
+class _Lost:
+    """A log that is read again, in which nothing that is remembered was found yet."""
+
+    def __init__(self, head: bytes, size: int) -> None:
+        self.head = head  # of what is not remembered
+        self.size = size
+        self._run: set[int] = set()
+        self._run_at = 0
+
+    def begins_with(self, head: bytes) -> bool:
+        n = min(len(head), len(self.head))
+        return head[:n] == self.head[:n]
+
+    def run(self, line: Line, *, was_there: bool) -> int | None:
+        """Where the run began that is long enough with this line."""
+        if not was_there:
+            self._run.clear()
+            return None
+        if not self._run:
+            self._run_at = line.offset
+        self._run.add(hash(line.raw))
+        return self._run_at if len(self._run) >= _RUN else None
+
+
+def _head_of(file: LogFile, most: int) -> bytes:
+    try:
+        return next(chunks(file, size=_HEAD), b"")[: min(_HEAD, most)]
+    except NotReadable:
+        return b""
+
+
+_REMEMBERED = 256  # bytes before our position that must still be there
+
+
+class Appended(NamedTuple):
+    """New bytes, and where in the file they stand; empty when nothing was written."""
+
+    offset: int
+    data: bytes
+
+
+class Restarted(NamedTuple):
+    """What was read so far no longer holds; the next question reads from the beginning."""
+
+    why: str
+
+
+class Gone(NamedTuple):
+    """There is nothing to read at the path now; it may come back."""
+
+    why: str
+
+
+class Left(NamedTuple):
+    """A file that is no longer followed: which it was, how far it was read, and the bytes before that."""
+
+    identity: tuple[int, int]  # device and inode
+    offset: int
+    tail: bytes
+
+
+class Follower:
+    """Reads what was appended to one file since the last question."""
+
+    def __init__(self, path: Path, offset: int = 0, *, limit: int = CHUNK) -> None:
+        self.path = path
+        self.offset = offset
+        self.left: Left | None = None  # the file that stood here before, if it was replaced
+        self._limit = limit
+        self._identity: tuple[int, int] | None = None
+        self._tail = b""
+        self._line_at = offset  # where the last line begins of which anything was read
+        self._line_head = b""
+
+    @property
+    def stands(self) -> Left | None:
+        """The file that is followed, as one that may be found elsewhere; None before anything was read of it."""
+        return Left(self._identity, self.offset, self._tail) if self._identity and self.offset else None
+
+    def ask(self, most: int | None = None) -> Appended | Restarted | Gone:
+        """What changed, at most `limit` bytes of it, or `most` if that is less."""
+        try:
+            with open_log(self.path) as stream:
+                return self._read(stream, min(self._limit, self._limit if most is None else most))
+        except NotReadable as refusal:
+            return Gone(refusal.why)
+        except OSError as error:
+            return Gone(why_failed(error))
+
+    def _read(self, stream: BinaryIO, most: int) -> Appended | Restarted:
+        why = self._why_not_the_same(stream)
+        if why:
+            self.offset = self._line_at = 0
+            self._tail = self._line_head = b""
+            return Restarted(why)
+        data = os.pread(stream.fileno(), most, self.offset)
+        appended = Appended(self.offset, data)
+        self._note_last_line(data)
+        self.offset += len(data)
+        self._tail = (self._tail + data)[-_REMEMBERED:]
+        return appended
+
+    def _note_last_line(self, data: bytes) -> None:
+        begins = data.rfind(b"\n", 0, -1) + 1
+        if begins or (data and self._tail.endswith(b"\n")):
+            self._line_at, self._line_head = self.offset + begins, data[begins : begins + _REMEMBERED]
+        elif len(self._line_head) < _REMEMBERED:
+            self._line_head = (self._line_head + data)[:_REMEMBERED]
+
+    def _why_not_the_same(self, stream: BinaryIO) -> str | None:
+        status = os.fstat(stream.fileno())
+        before, self._identity = self._identity, (status.st_dev, status.st_ino)
+        if not self.offset:
+            return None
+        if before is not None and before != self._identity:
+            self.left = Left(before, self.offset, self._tail)
+            return "replaced"
+        if status.st_size < self.offset:
+            return "shorter"
+        tail_now = os.pread(stream.fileno(), len(self._tail), self.offset - len(self._tail))
+        head_now = os.pread(stream.fileno(), len(self._line_head), self._line_at)
+        return None if (tail_now, head_now) == (self._tail, self._line_head) else "rewritten"
+
+
+def stands_at(left: Left, path: Path) -> bool:
+    """Whether the file that was left is the one that stands at a path now, and still goes on from there."""
+    try:
+        with open_log(path) as stream:
+            status = os.fstat(stream.fileno())
+            before = os.pread(stream.fileno(), len(left.tail), left.offset - len(left.tail))
+    except (NotReadable, OSError):
+        return False
+    is_it = (status.st_dev, status.st_ino) == left.identity and status.st_size >= left.offset
+    return is_it and bool(left.tail) and before == left.tail
+
+
+def found_beside(left: Left, folder: Path) -> Path | None:
+    """Where in a folder the file stands that was left; None if it is gone."""
+    try:
+        with os.scandir(folder) as entries:
+            alike = [entry.name for entry in entries if entry.inode() == left.identity[1]]
+    except OSError:
+        return None
+    return next((folder / name for name in alike if stands_at(left, folder / name)), None)

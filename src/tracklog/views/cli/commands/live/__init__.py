@@ -1,0 +1,1 @@
+"""Commands for what runs now: top, serve, watch, wait, hooks, replay."""

@@ -1,0 +1,256 @@
+"""The board as lines of a terminal of any size: who needs you on top, and as much about each as there is room for.
+
+Rules of this room
+  1. Lines in, lines out: nothing here knows a terminal. No line is longer than the screen is wide.
+  2. Where room is short, columns go from the right: words, model, tokens, context; state, time and what is done stay.
+  3. Nothing is said by colour alone, and nothing that a session says reaches the screen unspelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from tracklog.live.board.board import BoardRow
+from tracklog.views.cli.output.drawing import painted
+from tracklog.views.documents.runs import origin_words
+from tracklog.views.text.numbers import short_number
+from tracklog.views.text.printing import safe, short_id, short_model
+
+_STYLES = {
+    "waiting": "bold yellow",
+    "working": "green",
+    "pending": "cyan",
+    "idle": "",
+    "crashed": "bold red",
+    "ended": "dim",
+    "unknown": "dim",
+    "lost": "red",
+}
+_NEEDS = {"permission": "permission", "answer": "question", "plan": "plan", None: "dialog"}
+_MARKS = {"working": "●", "idle": "○", "crashed": "✗", "lost": "✗", "ended": "·", "pending": "◌"}
+_GAP = "  "
+_DEEPEST = 3  # steps to the right; what was started further down stays at the last
+_LEAST_DOING = 18
+
+
+class BoardLayout(NamedTuple):
+    """How the board is looked at."""
+
+    width: int
+    height: int
+    now_ms: int
+    selected: str | None = None  # a session's id
+    sort: str = "need"
+    filter: str = ""
+    is_typing: bool = False  # the filter is being typed
+    is_open: bool = False  # the selected session is shown whole
+    note: str = ""
+
+
+class _Column(NamedTuple):
+    name: str
+    cells: list[Text]
+    side: str = "<"
+    most: int = 40
+
+    @property
+    def width(self) -> int:
+        return min(max(cell_len(one.plain) for one in (Text(self.name), *self.cells)), self.most)
+
+
+def board_lines(rows: Sequence[BoardRow], look: BoardLayout) -> list[Text]:
+    """Exactly as many lines as the screen is high."""
+    head = [_summary(rows, look), Text()]
+    foot = [_help(look)]
+    chosen = next((row for row in rows if row.id == look.selected), None)
+    detail = _detail(chosen, look) if chosen is not None else []
+    room = max(look.height - len(head) - len(foot) - len(detail), 2)
+    body = _table(_window(rows, look, room - 1), look) if rows else [painted("Nothing runs.", "dim")]
+    body = body[:room]
+    blank = [Text()] * (look.height - len(head) - len(body) - len(detail) - len(foot))
+    return [_cut(line, look.width) for line in (*head, *body, *blank, *detail, *foot)][: look.height]
+
+
+def _summary(rows: Sequence[BoardRow], look: BoardLayout) -> Text:
+    counts = {state: sum(row.state.state == state for row in rows) for state in _STYLES}
+    parts = [
+        painted(f"{counts['waiting']} need{'s' if counts['waiting'] == 1 else ''} you", _STYLES["waiting"])
+        if counts["waiting"]
+        else Text("nobody waits for you"),
+        painted(f"{counts['working'] + counts['pending']} working", _STYLES["working"]),
+        Text(f"{counts['idle']} idle"),
+    ]
+    parts += [painted(f"{counts['crashed']} crashed", _STYLES["crashed"])] if counts["crashed"] else []
+    parts.append(Text(_cost_of_all(rows)))
+    if look.filter or look.is_typing:
+        parts.append(painted(f"/{look.filter}{'▏' if look.is_typing else ''}", "reverse"))
+    return painted("tracklog top", "bold") + Text(_GAP) + Text(" · ").join(parts)
+
+
+def _cost_of_all(rows: Sequence[BoardRow]) -> str:
+    """What the sessions have cost since they began: most of a long one may lie before the last day."""
+    total = sum(row.spending.cost_micro_usd or 0 for row in rows)
+    is_lower_bound = any(row.spending.is_lower_bound for row in rows)
+    return f"${total / 1e6:,.2f}{'+' if is_lower_bound else ''} since they began"
+
+
+def _help(look: BoardLayout) -> Text:
+    if look.note:
+        return painted(look.note, "bold")
+    keys = "q quit  ↑↓ choose  ⏎ open  s sort: " + look.sort + "  / filter  a all"
+    return painted(keys, "dim")
+
+
+def _window(rows: Sequence[BoardRow], look: BoardLayout, room: int) -> Sequence[BoardRow]:
+    """As many rows as there is room for, so that the chosen one is among them."""
+    at = next((n for n, row in enumerate(rows) if row.id == look.selected), 0)
+    first = max(0, min(at - room // 2, len(rows) - room)) if at >= room else 0
+    return rows[first : first + max(room, 1)]
+
+
+def _table(rows: Sequence[BoardRow], look: BoardLayout) -> list[Text]:
+    fixed = [
+        _Column("state", [_state(row) for row in rows], most=18),
+        _Column("since", [Text(_since(row, look.now_ms)) for row in rows], ">"),
+        _Column("project", [Text(safe(row.project or short_id(row.id))) for row in rows], most=18),
+    ]
+    money = [_Column("cost", [Text(_cost(row)) for row in rows], ">")]
+    extra = [
+        _Column("ctx", [_context(row) for row in rows], ">"),
+        _Column("agents", [Text(_agents(row)) for row in rows], ">"),
+        _Column("tokens", [Text(short_number(row.spending.tokens)) for row in rows], ">"),
+        _Column("model", [Text(safe(short_model(row.model or ""))) for row in rows], most=16),
+    ]
+    if not any(row.subagents or row.pending for row in rows):
+        extra = [column for column in extra if column.name != "agents"]
+    while extra and _width([*fixed, *money, *extra]) + _LEAST_DOING + len(_GAP) > look.width:
+        extra.pop()
+    left = look.width - _width([*fixed, *money, *extra]) - len(_GAP)
+    words = left // 2 if left > 70 else 0
+    doing = _Column(
+        "doing", [_doing(row) for row in rows], most=max(left - words - (len(_GAP) if words else 0), 1)
+    )
+    last = [_Column("last words", [painted(_words(row), "dim") for row in rows], most=words)] if words else []
+    columns = [*fixed, doing._replace(cells=doing.cells), *money, *extra, *last]
+    widths = [doing.most if column.name == "doing" else column.width for column in columns]
+    lines = [_row([painted(column.name, "dim") for column in columns], columns, widths)]
+    for n, row in enumerate(rows):
+        line = _row([column.cells[n] for column in columns], columns, widths)
+        if row.id == look.selected:
+            line.stylize("reverse")
+        lines.append(line)
+    return lines
+
+
+def _row(cells: Sequence[Text], columns: Sequence[_Column], widths: Sequence[int]) -> Text:
+    fitted = [
+        _fit(cell, width, column.side) for cell, column, width in zip(cells, columns, widths, strict=True)
+    ]
+    return Text(_GAP).join(fitted)
+
+
+def _fit(text: Text, width: int, side: str) -> Text:
+    missing = width - cell_len(text.plain)
+    if missing < 0:
+        return Text(f"{set_cell_size(text.plain, max(width - 1, 0))}…"[: max(width, 0)], text.style)
+    return Text(" " * missing) + text if side == ">" else text + Text(" " * missing)
+
+
+def _width(columns: Sequence[_Column]) -> int:
+    return sum(column.width for column in columns) + len(_GAP) * len(columns)
+
+
+def _cut(line: Text, width: int) -> Text:
+    line = line.copy()
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def _state(row: BoardRow) -> Text:
+    state = row.state
+    lead = f"{'  ' * (min(row.depth, _DEEPEST) - 1)}↳ " if row.depth else ""
+    if state.state == "waiting":
+        return painted(f"{lead}! {_NEEDS.get(state.waiting_for, 'waiting')}", _STYLES["waiting"])
+    mark = _MARKS.get(state.state, "?")
+    return painted(f"{lead}{mark} {state.state}", _STYLES.get(state.state, ""))
+
+
+def _since(row: BoardRow, now_ms: int) -> str:
+    if row.state.since_ms is None:
+        return ""
+    seconds = max(now_ms - row.state.since_ms, 0) // 1000
+    if seconds < 60:
+        return f"{seconds}s"
+    if seconds < 3600:
+        return f"{seconds // 60}m"
+    return f"{seconds // 3600}h" if seconds < 86_400 else f"{seconds // 86_400}d"
+
+
+def _doing(row: BoardRow) -> Text:
+    if row.state.doing:
+        return Text(safe(row.state.doing))
+    return painted(_one_line(row.title or row.last_prompt or row.last_words or ""), "dim")
+
+
+def _cost(row: BoardRow) -> str:
+    micro = row.spending.cost_micro_usd
+    if micro is None:
+        return ""
+    return f"${micro / 1e6:,.2f}{'+' if row.spending.is_lower_bound else ''}"
+
+
+def _context(row: BoardRow) -> Text:
+    used = row.spending.context_used
+    if used is None:
+        return Text()
+    return painted(f"{used:.0%}", "red" if used >= 0.8 else "")
+
+
+def _agents(row: BoardRow) -> str:
+    pending = f"+{len(row.pending)}" if row.pending else ""
+    return f"{row.subagents or ''}{pending}"
+
+
+def _words(row: BoardRow) -> str:
+    return _one_line(row.last_words or "")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text[:1000].split())
+
+
+def _detail(row: BoardRow, look: BoardLayout) -> list[Text]:
+    """What the chosen one says; opened, all that is known of it."""
+    rule = painted("─" * look.width, "dim")
+    words = painted(_one_line(row.last_words or row.last_prompt or ""), "")
+    if not look.is_open:
+        return [rule, words] if look.height >= 16 else []
+    facts = [
+        ("session", f"{row.agent} {row.id}"),
+        ("folder", row.cwd or ""),
+        ("title", row.title or ""),
+        ("state", _told(row)),
+        ("because", "; ".join(row.state.evidence)),
+        ("process", str(row.state.pid or "")),
+        ("log", row.path or ""),
+        ("by", origin_words(row.started_by) if row.started_by else ""),
+        ("agents", _told_agents(row)),
+        ("asked", _one_line(row.last_prompt or "")),
+        ("said", _one_line(row.last_words or "")),
+    ]
+    lines = [painted(f"{name:>8}  ", "dim") + Text(safe(value)) for name, value in facts if value]
+    return [rule, *lines][: max(look.height - 8, 0)]
+
+
+def _told_agents(row: BoardRow) -> str:
+    working = [f"{row.subagents} working"] if row.subagents else []
+    return ", ".join([*working, *(f"{one.state.state}: {one.name or one.call}" for one in row.pending)])
+
+
+def _told(row: BoardRow) -> str:
+    waits = f" for {row.state.waiting_for}" if row.state.waiting_for else ""
+    return f"{row.state.state}{waits}{f': {row.state.doing}' if row.state.doing else ''}"

@@ -1,0 +1,227 @@
+"""`tracklog top`: the board of all running sessions."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tracklog.app.index.open import asked_roots
+from tracklog.app.prices import load_prices
+from tracklog.home import Home, tracklog_home
+from tracklog.live.board.board import Board, BoardRow, beneath_parents
+from tracklog.live.notify import Announcements, notify, ring, words_for
+from tracklog.live.watch.event_summary import moment_of
+from tracklog.live.watch.watcher import Watch
+from tracklog.model.states import LiveState
+from tracklog.views.cli.options import shared_options
+from tracklog.views.documents.runs import origin_row
+from tracklog.views.text.printing import answer, answer_json
+
+if TYPE_CHECKING:
+    from tracklog.views.cli.commands.live.board_text import BoardLayout
+
+_LIVE = ("waiting", "working", "pending", "idle", "crashed")
+_SORTS: dict[str, Callable[[BoardRow], Any] | None] = {
+    "need": None,  # as the board gives them
+    "cost": lambda row: -(row.spending.cost_micro_usd or 0),
+    "context": lambda row: -(row.spending.context_used or 0),
+    "project": lambda row: (row.project or "", row.id),
+    "last": lambda row: -row.last_ms,
+}
+_FRAME_S = 1.0  # as often as the clock in it changes; what happens is drawn at once
+_KEYS_S = 0.1
+
+
+@click.command
+@click.option("--once", is_flag=True, help="Print the board as it is now, and end.")
+@click.option("--all", "shows_all", is_flag=True, help="Also sessions that have ended, of the last day.")
+@click.option(
+    "--bell", "rings", is_flag=True, help="Ring the terminal's bell when a session begins to wait for you."
+)
+@click.option("--notify", "notifies", is_flag=True, help="Show a notification of the desktop then.")
+@shared_options
+def top(
+    once: bool,
+    shows_all: bool,
+    rings: bool,
+    notifies: bool,
+    agent: str | None,
+    roots: tuple[Path, ...],
+    home: Path | None,
+    as_json: bool,
+) -> None:
+    """The board: what runs now, who needs you, what it costs.
+
+    Whoever waits for you stands on top. Keys: q quits, ↑ and ↓ choose a session, Enter opens it, s sorts, / filters,
+    a shows what has ended, too. Without a terminal, or with --once, the board is printed once. A cost is that of the
+    whole session since it began; `usage --since 1d` says what was spent in a day.
+
+    \b
+    tracklog top
+    tracklog top --once --json
+    """
+    ours = Home(tracklog_home(home))
+    with closing(Watch(asked_roots(roots, agent=agent, home=home), spool=ours.spool)) as watch:
+        watch.begin()
+        board = Board(watch, load_prices(home), home=ours)
+        if as_json:
+            rows = _rows(board, _now_ms(), shows_all=shows_all)
+            answer_json({"sessions": [_document(row) for row in rows]})
+        elif once or not _has_screen():
+            _print_once(beneath_parents(_rows(board, _now_ms(), shows_all=shows_all)))
+        else:
+            _run(watch, board, shows_all=shows_all, rings=rings, notifies=notifies)
+
+
+def _rows(board: Board, now_ms: int, *, shows_all: bool) -> list[BoardRow]:
+    return board.rows(now_ms, states=None if shows_all else _LIVE)
+
+
+def _document(row: BoardRow) -> dict[str, Any]:
+    state, spent = row.state, row.spending
+    return {
+        "id": row.id,
+        "agent": row.agent,
+        "state": state.state,
+        "waiting_for": state.waiting_for,
+        "doing": state.doing,
+        "since": _since(state),
+        "evidence": state.evidence,
+        "pid": state.pid,
+        "cost_micro_usd": spent.cost_micro_usd,
+        "context_used": None if spent.context_used is None else round(spent.context_used, 4),
+        "call": state.call,
+        "project": row.project,
+        "cwd": row.cwd,
+        "title": row.title,
+        "model": row.model,
+        "tokens": spent.tokens,
+        "subagents": row.subagents,
+        "pending": [
+            {"call": one.call, "name": one.name, "state": one.state.state, "since": _since(one.state)}
+            for one in row.pending
+        ],
+        "last_words": row.last_words,
+        "last_at": moment_of(row.last_ms) if row.last_ms else None,
+        "path": row.path,
+        "started_by": origin_row(row.started_by),
+    }
+
+
+def _since(state: LiveState) -> str | None:
+    return None if state.since_ms is None else moment_of(state.since_ms)
+
+
+def _print_once(rows: Sequence[BoardRow]) -> None:
+    from tracklog.views.cli.commands.live.board_text import BoardLayout, board_lines
+    from tracklog.views.cli.output.drawing import console
+
+    if not rows:
+        answer("Nothing runs. `tracklog top --all` shows what ended today.")
+        return
+    out = console()
+    width = out.width if sys.stdout.isatty() else 160
+    for line in board_lines(rows, BoardLayout(width, len(rows) + 4, _now_ms()))[:-1]:
+        out.print(line, no_wrap=True, crop=True)
+
+
+def _run(watch: Watch, board: Board, *, shows_all: bool, rings: bool, notifies: bool) -> None:
+    from tracklog.views.cli.commands.live.board_text import BoardLayout, board_lines
+    from tracklog.views.cli.output.screen import whole_screen
+
+    announcements = Announcements()
+    with whole_screen() as screen:
+        look = BoardLayout(*screen.size, _now_ms())
+        next_frame = 0.0
+        while True:
+            for key in screen.pressed():
+                if key in ("quit", "q") and not (look.is_typing and key == "q"):
+                    return
+                if key == "a" and not look.is_typing:
+                    shows_all = not shows_all
+                look = looked_after(look, key, _ordered(_rows(board, _now_ms(), shows_all=shows_all), look))
+                next_frame = 0.0
+            if watch.wait(_KEYS_S):
+                next_frame = 0.0
+            if time.monotonic() >= next_frame:
+                next_frame = time.monotonic() + _FRAME_S
+                look = look._replace(width=screen.size[0], height=screen.size[1], now_ms=_now_ms())
+                rows = _ordered(_rows(board, look.now_ms, shows_all=shows_all), look)
+                screen.draw(board_lines(rows, look))
+                _announce(announcements, rows, look.now_ms, rings=rings, notifies=notifies)
+
+
+def looked_after(look: BoardLayout, key: str, rows: Sequence[BoardRow]) -> BoardLayout:
+    """How the board is looked at after a key."""
+    if look.is_typing:
+        match key:
+            case "enter" | "escape":
+                return look._replace(is_typing=False, filter=look.filter if key == "enter" else "")
+            case "backspace":
+                return look._replace(filter=look.filter[:-1])
+            case _ if len(key) == 1 and key.isprintable():
+                return look._replace(filter=look.filter + key)
+        return look
+    match key:
+        case "up" | "k":
+            return look._replace(selected=_moved(look.selected, rows, -1))
+        case "down" | "j":
+            return look._replace(selected=_moved(look.selected, rows, 1))
+        case "enter":
+            selected = look.selected or (rows[0].id if rows else None)
+            return look._replace(selected=selected, is_open=not look.is_open)
+        case "escape":
+            return look._replace(selected=None, is_open=False, filter="")
+        case "s":
+            names = list(_SORTS)
+            return look._replace(sort=names[(names.index(look.sort) + 1) % len(names)])
+        case "/":
+            return look._replace(is_typing=True, filter="")
+    return look
+
+
+def _moved(selected: str | None, rows: Sequence[BoardRow], by: int) -> str | None:
+    ids = [row.id for row in rows]
+    if not ids:
+        return None
+    at = ids.index(selected) + by if selected in ids else 0
+    return ids[min(max(at, 0), len(ids) - 1)]
+
+
+def _ordered(rows: Sequence[BoardRow], look: BoardLayout) -> list[BoardRow]:
+    wanted = look.filter.lower()
+    chosen = [row for row in rows if wanted in _searched(row)]
+    sort = _SORTS[look.sort]
+    return beneath_parents(chosen if sort is None else sorted(chosen, key=sort))
+
+
+def _searched(row: BoardRow) -> str:
+    parts = (row.project, row.id, row.agent, row.state.state, row.state.doing, row.title, row.model)
+    return " ".join(part for part in parts if part).lower()
+
+
+def _announce(
+    announcements: Announcements, rows: Sequence[BoardRow], now_ms: int, *, rings: bool, notifies: bool
+) -> None:
+    states = {row.id: row.state for row in rows}
+    for id in announcements.due(states, now_ms):
+        row = next(row for row in rows if row.id == id)
+        if rings:
+            ring(sys.stdout)
+        if notifies:
+            notify(*words_for(row.state, row.project or ""))
+
+
+def _has_screen() -> bool:
+    return sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

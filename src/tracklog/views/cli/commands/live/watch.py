@@ -1,0 +1,299 @@
+"""`tracklog watch`: what happens in running sessions, as it happens.
+
+What is done for an event that is shown: a bell, a notification, a program. Only what was asked for.
+
+Rules of this room
+  1. What a session says is data. A program is run by its words, never by a shell; the event is on its stdin, as JSON.
+  2. A program that fails or takes too long is said, and stops nothing.
+
+Live events in words: a line for people, a document for scripts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from functools import wraps
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, cast
+
+import click
+
+from tracklog.app.index.open import asked_roots
+from tracklog.errors import NOT_FINE, NotThere, UserError
+from tracklog.home import Home, tracklog_home
+from tracklog.live.journal import LiveEvent, last_number
+from tracklog.live.notify import notify, plain, ring
+from tracklog.live.watch.shared import journal_of, live_events
+from tracklog.live.watch.watcher import Watch
+from tracklog.model.states import LiveState
+from tracklog.sources.log_file import Root
+from tracklog.views.cli.options import agent_option, home_option, json_lines_option, root_option
+from tracklog.views.text.printing import answer, excerpt, safe, short_id, talk
+
+_WIDTH = 100
+
+
+def event_document(event: LiveEvent) -> str:
+    """One line of JSON: what every event has, and behind it what only this kind has."""
+    known = {
+        "n": event.n,
+        "at": event.at,
+        "event": event.event,
+        "session": event.session,
+        "agent": event.agent,
+        "thread": event.thread,
+        "line": event.line,
+        "path": event.path,
+        "cwd": event.cwd,
+    }
+    return json.dumps(
+        {**event.data, **known} if event.data.keys() & known.keys() else {**known, **event.data}
+    )
+
+
+def event_line(event: LiveEvent) -> str:
+    """One line for people: when, whose, what."""
+    who = short_id(event.session or "") if event.session else ""
+    thread = "" if event.thread in (None, "main") else f" {short_id(event.thread or '')}"
+    return f"{event.at[11:19]}  {who}{thread}  {_words(event)}".rstrip()
+
+
+def _words(event: LiveEvent) -> str:
+    facts = event.data
+    match event.event:
+        case "state_changed":
+            doing = f": {excerpt(str(facts['doing']), _WIDTH)}" if facts.get("doing") else ""
+            waits = f" for {safe(str(facts['waiting_for']))}" if facts.get("waiting_for") else ""
+            return f"{safe(str(facts.get('state')))}{waits}{doing}"
+        case "waiting_began":
+            return f"needs you: {excerpt(str(facts.get('doing') or facts.get('waiting_for')), _WIDTH)}"
+        case "prompt_given":
+            return f"> {excerpt(str(facts.get('text')), _WIDTH)}"
+        case "model_replied":
+            text = facts.get("text") or facts.get("error")
+            return excerpt(str(text), _WIDTH) if text else f"answered ({safe(str(facts.get('stop_reason')))})"
+        case "tool_called":
+            return f"{safe(str(facts.get('name')))} {excerpt(_told(facts.get('input')), _WIDTH)}"
+        case "tool_returned":
+            code = f", exit code {facts['exit_code']}" if facts.get("exit_code") is not None else ""
+            return f"{safe(str(facts.get('said')))}{code}"
+        case "hook_called":
+            return f"hook {safe(str(facts.get('hook')))} {safe(str(facts.get('tool') or ''))}".rstrip()
+        case "gap":
+            return f"{facts.get('lost')} events came and went before they could be shown"
+        case name:
+            told = ", ".join(f"{key} {value}" for key, value in facts.items() if value is not None)
+            return f"{name.replace('_', ' ')} {excerpt(told, _WIDTH)}".rstrip()
+
+
+def _told(given: object) -> str:
+    from tracklog.model.call_summary import told
+
+    return told(given, None)
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_PATIENCE_S = 30.0
+_WAITS = "waiting_began"
+_PLACEHOLDER = re.compile(r"\{(event|session|state|path)\}")
+
+
+class Acts(NamedTuple):
+    """What is to be done."""
+
+    words: tuple[str, ...] = ()
+    rings: bool = False
+    notifies: bool = False
+
+    def do(self, event: LiveEvent) -> None:
+        """Does it for one event; bell and notification are for those that wait."""
+        if event.event == _WAITS:
+            if self.rings:
+                ring(sys.stderr)
+            if self.notifies and (why := _notified(event)) is not None:
+                talk(f"tracklog: no notification: {why}")
+        if self.words:
+            _run([_filled(word, event) for word in self.words], event)
+
+
+def acts_options(command: Command) -> Command:
+    """--exec, --bell and --notify, given to the command as its `acts`."""
+
+    @wraps(command)
+    def acting(*args: Any, exec_: str | None, rings: bool, notifies: bool, **others: Any) -> Any:
+        return command(*args, acts=Acts(_words_in(exec_), rings, notifies), **others)
+
+    options: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
+        click.option("--exec", "exec_", metavar="PROGRAM", help="Run this for each event, without a shell."),
+        click.option(
+            "--bell", "rings", is_flag=True, help="Ring the terminal's bell when somebody waits for you."
+        ),
+        click.option("--notify", "notifies", is_flag=True, help="Show a notification of the desktop then."),
+    )
+    given: Callable[..., Any] = acting
+    for option in reversed(options):
+        given = option(given)
+    return cast(Command, given)
+
+
+def _words_in(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UserError(f"--exec {text!r}: {error}") from error
+    if not words:
+        raise UserError("--exec needs a program")
+    return words
+
+
+def _filled(word: str, event: LiveEvent) -> str:
+    facts = {
+        "event": event.event,
+        "session": event.session or "",
+        "state": str(event.data.get("state") or ""),
+        "path": event.path or "",
+    }
+    return _PLACEHOLDER.sub(
+        lambda found: facts[found[1]].replace("\0", ""), word
+    )  # in one pass: values are data
+
+
+def _notified(event: LiveEvent) -> str | None:
+    what = str(event.data.get("waiting_for") or "you")
+    return notify(plain(f"A session waits for {what}"), plain(str(event.data.get("doing") or "")))
+
+
+def _run(words: list[str], event: LiveEvent) -> None:
+    told = event_document(event).encode() + b"\n"
+    try:
+        done = subprocess.run(words, input=told, stdout=subprocess.DEVNULL, timeout=_PATIENCE_S, check=False)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        talk(f"tracklog: --exec {words[0]}: {error}")
+        return
+    if done.returncode:
+        talk(f"tracklog: --exec {words[0]} ended with {done.returncode}")
+
+
+STATES = ("idle", "waiting", "working", "ended")
+_OVER = ("ended", "crashed")
+
+
+@click.command
+@click.argument("session", required=False)
+@click.option(
+    "--event",
+    "events",
+    multiple=True,
+    metavar="NAME",
+    help="Only these: state_changed, waiting_began, tool_called, … May be repeated.",
+)
+@click.option("--project", metavar="NAME", help="Only sessions whose folder has this name, or is this one.")
+@click.option(
+    "--after", type=click.IntRange(min=0), metavar="N", help="Go on behind the event of this number."
+)
+@click.option(
+    "--until",
+    type=click.Choice(STATES),
+    help="End with 0 when SESSION is so, also if it is already; with 1 if it can no longer become so.",
+)
+@acts_options
+@agent_option
+@root_option
+@home_option
+@json_lines_option
+def watch(
+    session: str | None,
+    events: tuple[str, ...],
+    project: str | None,
+    after: int | None,
+    until: str | None,
+    acts: Acts,
+    agent: str | None,
+    roots: tuple[Path, ...],
+    home: Path | None,
+    as_json: bool,
+) -> None:
+    """What happens in running sessions, as it happens.
+
+    SESSION is an id, the start of one, a file, or @last; without it all sessions are watched. Each event has a number
+    that only grows: --after goes on behind it, also after a pause. --exec runs a program for each event that is shown,
+    with the event as JSON on its stdin; in its words {event}, {session}, {state} and {path} are replaced.
+
+    \b
+    tracklog watch
+    tracklog watch --event waiting_began --bell --notify
+    tracklog watch --until idle 3f2a
+    tracklog watch --event turn_ended --exec "notify-me {session}" --json
+    """
+    if until is not None and session is None:
+        raise UserError("--until needs a SESSION: tracklog watch --until idle SESSION")
+    asked = asked_roots(roots, agent=agent, home=home)
+    ours = Home(tracklog_home(home))
+    with closing(live_events(asked, ours, after=after)) as told:
+        first = next(told)  # from here on nothing is missed
+        known_n = last_number(journal_of(ours, asked))  # what was told before says nothing of now
+        name, state = _named(session, asked, ours) if session is not None else (None, None)
+        if until is not None and state is not None:
+            if state.state == "unknown":
+                talk("tracklog: nobody can say what the session does: its process is not known")
+                raise click.exceptions.Exit(NOT_FINE)
+            if (end := _verdict(state.state, until)) is not None:
+                raise click.exceptions.Exit(end)
+        is_meant = _filter(name, events, project)
+        for event in chain(first, chain.from_iterable(told)):
+            if is_meant(event):
+                answer(event_document(event) if as_json else event_line(event))
+                sys.stdout.flush()
+                acts.do(event)
+            if until is not None and event.n > known_n and name == (event.agent, event.session):
+                end = _verdict_by(event, until)
+                if end is not None:
+                    raise click.exceptions.Exit(end)
+
+
+def _named(text: str, roots: list[Root], home: Home) -> tuple[tuple[str, str], LiveState]:
+    with closing(Watch(roots, spool=home.spool)) as seen:
+        seen.begin()
+        name = seen.session_named(text)
+        if name is None:
+            raise NotThere(f"no session {text}: `tracklog sessions` lists them, --root looks elsewhere")
+        return name, seen.sessions[name].state
+
+
+def _filter(
+    name: tuple[str, str] | None, events: tuple[str, ...], project: str | None
+) -> Callable[[LiveEvent], bool]:
+    from tracklog.app.scope.filters import is_in_project
+
+    def is_meant(event: LiveEvent) -> bool:
+        if name is not None and name != (event.agent, event.session):
+            return event.event == "gap"
+        if project is not None and not is_in_project(event.cwd or "", project):
+            return event.event == "gap"
+        return not events or event.event in events
+
+    return is_meant
+
+
+def _verdict_by(event: LiveEvent, until: str) -> int | None:
+    return _verdict(str(event.data.get("state")), until) if event.event == "state_changed" else None
+
+
+def _verdict(state: str, until: str) -> int | None:
+    """How it ends, if it does: what has ended does not come back."""
+    if state == until:
+        return 0
+    if state in _OVER:
+        if until != "ended":
+            talk(f"tracklog: the session has {state}")
+        return 0 if until == "ended" else NOT_FINE
+    return None

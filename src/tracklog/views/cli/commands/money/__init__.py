@@ -1,0 +1,1 @@
+"""Commands about tokens and money: usage, prices, carried, statusline."""

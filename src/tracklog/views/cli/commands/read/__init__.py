@@ -1,0 +1,1 @@
+"""Commands that show sessions: sessions, show, calls, search and their like."""

@@ -1,0 +1,171 @@
+"""`tracklog places`: where the agents keep their logs, and how much is there.
+
+`tracklog path`: the file that a session is written to.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from tracklog.agents.claude_code.places import project_dirs_for, resolved, transcript_path
+from tracklog.agents.discovery import places as summed
+from tracklog.app.scope.resolve import ResolvedLogs, find_logs, session_named
+from tracklog.errors import NotThere
+from tracklog.home import tracklog_home
+from tracklog.sources.log_file import UUID, FileKind, LogFile, LogFolder, Skipped
+from tracklog.views.cli.options import A_PATH, shared_options
+from tracklog.views.text.printing import answer, answer_json, count, safe, size, tilde
+
+_WHOLE_ID = re.compile(UUID)
+_MAIN_KINDS = (FileKind.TRANSCRIPT, FileKind.DOCUMENT)
+
+
+@click.command
+@click.argument("session")
+@click.option(
+    "--cwd",
+    type=A_PATH,
+    metavar="DIR",
+    help="The session's working directory: says where a session that is not there yet will be written.",
+)
+@shared_options
+def path(
+    session: str,
+    cwd: Path | None,
+    agent: str | None,
+    roots: tuple[Path, ...],
+    home: Path | None,
+    as_json: bool,
+) -> None:
+    """The file that a session is written to.
+
+    SESSION is an id, the start of one, a file, or @last. With --cwd and a whole id the answer is also given for a
+    session of Claude Code that has not begun: the path where it will be written. Exits with 1 if there is no such
+    session.
+    """
+    found = find_logs(roots, agent=agent)
+    matches = _of_project(session_named(session, found), cwd)
+    if not any(file.kind in _MAIN_KINDS for file in matches):  # perhaps the archive has it
+        found = find_logs(roots, agent=agent, home=tracklog_home(home))
+        matches = _of_project(session_named(session, found), cwd)
+    if matches:
+        best = matches[0]
+        _answer(best.path.absolute(), agent=best.agent, exists=best.stored is None, as_json=as_json)
+    elif cwd is not None and agent != "codex" and _WHOLE_ID.fullmatch(session):
+        expected = transcript_path(session, cwd, root=_claude_home(found))
+        _answer(expected, agent="claude", exists=False, as_json=as_json)
+    else:
+        if as_json:
+            answer_json({"path": None, "agent": None, "exists": False})
+        raise NotThere(
+            f"no session {session}: `tracklog places` shows where logs are, --root looks elsewhere"
+        )
+
+
+def _of_project(matches: Sequence[LogFile], cwd: Path | None) -> list[LogFile]:
+    """A session may stand in several projects; the one of the working directory comes first."""
+    if cwd is None:
+        return list(matches)
+    where = resolved(cwd)
+    own = {folder for root in {file.root for file in matches} for folder in project_dirs_for(root, where)}
+    return sorted(matches, key=lambda file: (file.size == 0, file.path.parent not in own))
+
+
+def _claude_home(found: ResolvedLogs) -> Path | None:
+    """The first home that Claude Code may write to; None for the usual one."""
+    return next((root.path for root in found.roots if root.agent != "codex"), None)
+
+
+def _answer(where: Path, *, agent: str | None, exists: bool, as_json: bool) -> None:
+    if as_json:
+        answer_json({"path": str(where), "agent": agent, "exists": exists})
+    elif sys.stdout.isatty():
+        answer(safe(str(where)))
+    else:
+        sys.stdout.buffer.write(os.fsencode(where) + b"\n")  # for scripts: the very bytes
+
+
+_EXAMPLES_SHOWN = 3
+
+
+@click.command
+@shared_options
+def places(agent: str | None, roots: tuple[Path, ...], home: Path | None, as_json: bool) -> None:  # noqa: ARG001
+    """Where the agents keep their logs, and how much is there.
+
+    Lists files and bytes by agent, place and kind of file, and says what was left alone and why: symbolic links,
+    pipes, folders that may not be entered. Nothing is read but names and sizes; only logs outside of an agent's
+    home are opened, to see whose they are.
+    """
+    found = find_logs(roots, agent=agent)
+    if as_json:
+        answer_json({"places": place_rows(found), "skipped": skipped_rows(found.skipped)})
+    elif found.files:
+        show_places(found)
+        show_skipped(found.skipped)
+    else:
+        show_nothing_found(found, default=not roots)
+
+
+def place_rows(found: ResolvedLogs) -> list[dict[str, object]]:
+    """The places as the contract names their fields."""
+    return [{**row._asdict(), "path": str(row.path), "kind": row.kind.value} for row in summed(found.files)]
+
+
+def skipped_rows(skipped: Iterable[Skipped]) -> list[dict[str, str]]:
+    """What was left alone, as the contract names its fields."""
+    return [{"path": str(one.path), "why": one.why} for one in skipped]
+
+
+def show_places(found: ResolvedLogs) -> None:
+    """One block per agent and place, then the total."""
+    from tracklog.views.cli.output.drawing import line, painted, table
+
+    for (agent, path), rows in groupby(_by_agent(summed(found.files)), key=lambda row: (row.agent, row.path)):
+        line(painted(agent or "unknown agent", "bold"), "  ", tilde(path))
+        table([(row.kind.value, *count(row.files, "file").split(), size(row.bytes)) for row in rows], "<><>")
+    line(painted("total", "bold"), f"  {count(len(found.files), 'file')}, {size(found.bytes)}")
+
+
+def show_skipped(skipped: list[Skipped]) -> None:
+    """What was left alone: each reason with its count and the first places."""
+    from tracklog.views.cli.output.drawing import line, painted, table
+
+    if not skipped:
+        return
+    line()
+    line(painted("skipped", "bold"))
+    for why, n in Counter(one.why for one in skipped).most_common():
+        examples = [one.path for one in skipped if one.why == why][:_EXAMPLES_SHOWN]
+        more = f" (the first {_EXAMPLES_SHOWN} of {n:,})" if n > _EXAMPLES_SHOWN else ""
+        line(f"  {why}{more}")
+        table([(tilde(path),) for path in examples], "<", indent=4)
+
+
+def show_nothing_found(found: ResolvedLogs, *, default: bool) -> None:
+    """Where we looked in vain, and what to do about it."""
+    answer("No logs found.")
+    reasons = {one.path: one.why for one in found.skipped}
+    for root in found.roots:
+        answer(f"  looked in {safe(tilde(root.path))}: {reasons.get(root.path, 'no logs')}")
+    if default and not found.roots:
+        config = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+        answer(f"  looked for ~/.claude, {safe(tilde(config))}/claude and ~/.codex: none exists")
+    show_skipped([one for one in found.skipped if one.path not in {root.path for root in found.roots}])
+    answer("")
+    answer("Logs elsewhere?  tracklog places --root DIR")
+    answer("                 or set CLAUDE_CONFIG_DIR and CODEX_HOME, as for the agents")
+    answer("No logs yet?     tracklog demo")
+    answer("                 writes a small sample home to try everything on")
+
+
+def _by_agent(rows: list[LogFolder]) -> list[LogFolder]:
+    return sorted(rows, key=lambda row: (row.agent is None, row.agent or "", str(row.path)))

@@ -1,0 +1,192 @@
+"""Bare `tracklog`: where your logs are, how much of them is understood, and what to try next.
+
+On a terminal it goes on and serves the same in the browser, as `tracklog serve` does.
+
+`tracklog demo`: writes the sample home and shows it.
+
+Places, coverage in short, and what to try next: the first look at a home.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from tracklog.app.demo import Sample, write_sample, write_sample_in
+from tracklog.app.scope.resolve import ResolvedLogs, find_logs
+from tracklog.errors import NotThere, UserError
+from tracklog.home import tracklog_home
+from tracklog.sources.log_file import LogFile
+from tracklog.views.cli.commands.read.places import place_rows, show_nothing_found, show_places
+from tracklog.views.cli.commands.store import doctor
+from tracklog.views.cli.commands.store.doctor import survey_of
+from tracklog.views.cli.options import A_PATH, home_option, json_option
+from tracklog.views.cli.output.drawing import line, painted
+from tracklog.views.text.printing import (
+    answer,
+    answer_json,
+    count,
+    roots_for_the_shell,
+    safe,
+    size,
+    talk,
+    tilde,
+)
+
+AT_A_GLANCE = 64_000_000  # bytes that are read for a first look; `doctor` reads everything
+
+
+def show_at_a_glance(found: ResolvedLogs, commands: Sequence[tuple[str, str]]) -> None:
+    """Places, coverage and commands to go on with."""
+    show_places(found)
+    seen = newest(found)
+    line()
+    line(painted("understood", "bold"), _of_what(seen, found))
+    doctor.show_in_short(survey_of(seen).coverage)
+    line()
+    line(painted("next", "bold"))
+    for command, what in commands:
+        answer(f"  {safe(command)}")  # never broken into lines: it is there to be copied
+        line(painted(f"      {what}", "dim"))
+
+
+def newest(found: ResolvedLogs) -> ResolvedLogs:
+    """The newest files, as many as can be read at a glance; at least one."""
+    chosen: list[LogFile] = []
+    left = AT_A_GLANCE
+    for file in sorted(found.files, key=lambda file: -file.mtime_ns):
+        if chosen and file.size > left:
+            continue
+        chosen.append(file)
+        left -= file.size
+    return found._replace(files=chosen)
+
+
+def _of_what(seen: ResolvedLogs, found: ResolvedLogs) -> str:
+    if len(seen.files) == len(found.files):
+        return ""
+    return (
+        f"  in the newest {size(seen.bytes)}, {count(len(seen.files), 'file')}; `tracklog doctor` reads all"
+    )
+
+
+@click.command
+@click.argument("directory", required=False, type=A_PATH, metavar="[DIR]")
+@home_option
+@json_option
+def demo(directory: Path | None, home: Path | None, as_json: bool) -> None:
+    """Write a small sample home to try everything on.
+
+    Real logs of several versions of Claude Code and Codex: parallel tools, failing tools, edits, subagents. Without
+    DIR they are written to tracklog's own home. A folder that holds other files is refused.
+    """
+    sample = write_sample(directory.absolute()) if directory else write_sample_in(tracklog_home(home))
+    if as_json:
+        roots = [str(root) for root in sample.roots]
+        answer_json({"path": str(sample.path), "files": sample.files, "bytes": sample.bytes, "roots": roots})
+    else:
+        answer(
+            f"The sample home is in {safe(tilde(sample.path))}: {count(sample.files, 'file')}, {size(sample.bytes)}"
+        )
+        answer("")
+        show_sample(sample)
+
+
+def show_sample(sample: Sample) -> None:
+    """What is in the sample, and what to try on it."""
+    show_at_a_glance(find_logs(sample.roots), commands_for(sample))
+
+
+def commands_for(sample: Sample) -> list[tuple[str, str]]:
+    """Commands that work on the sample as they stand."""
+    roots = roots_for_the_shell(sample.roots)
+    return [
+        (f"tracklog serve{roots}", "all of it in the browser"),
+        (f"tracklog sessions{roots}", "the sessions in it"),
+        (f"tracklog show @last{roots}", "the newest conversation, with the fate of every tool call"),
+        (f"tracklog calls{roots}", "every tool call, how it ended, and the lines that prove it"),
+        (f"tracklog usage model{roots}", "what it cost, by model, and how sure that is"),
+        (f"tracklog doctor{roots}", "how much of it is understood"),
+        (f"tracklog verify{roots}", "proof that reading loses nothing"),
+    ]
+
+
+def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None:
+    """The answer to `tracklog` without a command."""
+    found = find_logs(roots)
+    if as_json:
+        rows = survey_of(newest(found)).coverage
+        answer_json({"places": place_rows(found), "coverage": msgspec.to_builtins(rows)})
+    elif found.files:
+        show_at_a_glance(found, _next_commands(roots))
+        if sys.stdout.isatty():
+            _serve(roots, home)
+        else:
+            _index(roots, home)
+    else:
+        show_nothing_found(found, default=not roots)
+        sample = None if roots else _show_on_the_sample(home)
+        if sample is not None and sys.stdout.isatty():
+            _serve(sample.roots, home)
+
+
+def _serve(roots: Sequence[Path], home: Path | None) -> None:
+    """Shows it in the browser, until Ctrl-C; the index is made meanwhile."""
+    from tracklog.views.cli.commands.live.serve import port_of_environment, serve_until_told
+
+    answer("")
+    try:
+        serve_until_told(tuple(roots), home=home, port=port_of_environment())
+    except UserError as error:  # a home that cannot be written to is no reason to fail here
+        talk(f"tracklog: {error}")
+
+
+def _index(roots: Sequence[Path], home: Path | None) -> None:
+    """Reads what is new into the index, so that all that is asked next is answered at once."""
+    from tracklog.app.index.open import indexed
+    from tracklog.index.tables_health import totals
+
+    try:
+        with indexed(roots, home=home, makes=True) as index:
+            known = totals(index.database.db, index.scope) if index is not None else None
+    except (UserError, NotThere) as error:  # a home that cannot be written to is no reason to fail here
+        talk(f"tracklog: {error}")
+        return
+    if known is not None:
+        answer("")
+        answer(
+            f"Indexed: {count(known.sessions, 'session')}, {size(known.bytes)}"
+            + (f", {known.only_here:,} of them only in the archive" if known.only_here else "")
+            + "; what the agents delete is kept."
+        )
+
+
+def _next_commands(roots: Sequence[Path]) -> list[tuple[str, str]]:
+    given = roots_for_the_shell(roots)
+    return [
+        (f"tracklog serve{given}", "all of it in the browser: who needs you, every session, search"),
+        (f"tracklog sessions{given}", "all sessions, the newest first"),
+        (f"tracklog show @last{given}", "the newest conversation, with the fate of every tool call"),
+        (f"tracklog search WORDS{given}", "where it was said, in prompts, answers, inputs and results"),
+        (f"tracklog usage{given}", "what it cost, day by day, and how sure that is"),
+        (f"tracklog doctor{given}", "health of all logs, and what is unknown in them"),
+        (f"tracklog verify{given}", "proof that reading loses nothing"),
+        ("tracklog --help", "all commands"),
+    ]
+
+
+def _show_on_the_sample(home: Path | None) -> Sample | None:
+    try:
+        sample = write_sample_in(tracklog_home(home))
+    except UserError as error:  # a home that cannot be written to is no reason to fail here
+        talk(f"tracklog: {error}")
+        return None
+    answer("")
+    answer(f"Until then, the sample home in {safe(tilde(sample.path))}:")
+    answer("")
+    show_sample(sample)
+    return sample

@@ -1,0 +1,79 @@
+"""`run` in its plainest form: one prompt, and options that need no explanation. The client starts sooner without click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from tracklog.model.run_request import AGENTS, Limits
+from tracklog.views.cli.commands.run.option_values import (
+    ChildOptions,
+    micro_dollars_in,
+    prompt_of,
+    seconds_in,
+)
+
+if TYPE_CHECKING:
+    from tracklog.model.run_request import Agent
+
+_FLAGS = {
+    "--json": ("as_json", True),
+    "--trust": ("is_trusted", True),
+    "--no-persistence": ("persists", False),
+}
+_WORDS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "--agent": ("agent", lambda word: word if word in AGENTS else None),
+    "--model": ("model", str),
+    "--permission-mode": ("permission_mode", str),
+    "--client": ("client", str),
+    "--prompt-file": ("prompt_file", str),
+    "--cwd": ("cwd", lambda word: Path(word).absolute()),
+    "--timeout": ("timeout_s", lambda word: seconds_in(word) or None),
+    "--idle-timeout": ("idle_s", lambda word: seconds_in(word) or None),
+    "--max-cost": ("max_cost_micro_usd", micro_dollars_in),
+}
+_LIMITS = ("timeout_s", "idle_s", "max_cost_micro_usd")
+_APART = ("agent", "prompt", "prompt_file", "cwd", "as_json", *_LIMITS)
+
+
+class FastRunArgs(NamedTuple):
+    """What is asked for in plain words."""
+
+    options: dict[str, Any]
+
+    def do(self, home: Path | None) -> int:
+        """Runs the child; returns the exit code."""
+        from tracklog.home import Home, tracklog_home
+        from tracklog.views.cli.commands.run.child import folder_of, run_child
+
+        options = self.options
+        limits = Limits(**{name: options[name] for name in _LIMITS if name in options})
+        values = {name: value for name, value in options.items() if name not in _APART}
+        given = ChildOptions(values, limits, options.get("prompt_file"), cwd=options.get("cwd"))
+        agent = cast("Agent", options.get("agent", "claude"))
+        cwd = folder_of(given)
+        wish = given.wish(agent, prompt_of(options.get("prompt"), given.prompt_file), cwd)
+        return run_child(wish, given, Home(tracklog_home(home)), as_json=options.get("as_json", False))
+
+
+def plain_run(words: Sequence[str]) -> FastRunArgs | None:
+    """What is asked for, if every word is a plain one, once; None: click reads it, or says what is wrong."""
+    options: dict[str, Any] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        value: Any
+        if word in _FLAGS:
+            name, value = _FLAGS[word]
+        elif word in _WORDS and rest and not rest[0].startswith("-"):
+            name, read = _WORDS[word]
+            value = read(rest.pop(0))
+        elif not word.startswith("-"):
+            name, value = "prompt", word
+        else:
+            return None
+        if value is None or name in options:
+            return None
+        options[name] = value
+    return FastRunArgs(options)

@@ -1,0 +1,88 @@
+"""What the options of a command say of a child, and how their words are read. Click is not needed for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tracklog.errors import UserError, why_failed
+from tracklog.model.run_request import Agent, Limits, Wish, checked
+
+_TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_MOST_PROMPT_BYTES = 64 << 20
+
+
+class ChildOptions(NamedTuple):
+    """What the options say of a child, whatever its prompt is and whichever session it goes on with."""
+
+    values: dict[str, Any]
+    limits: Limits
+    prompt_file: str | None = None
+    contexts: tuple[str, ...] = ()
+    cwd: Path | None = None
+    is_detached: bool = False
+    has_worktree: bool = False
+
+    def wish(self, agent: Agent, prompt: str, cwd: Path, **others: Any) -> Wish:
+        """The wish for a child."""
+        wish = Wish(agent=agent, prompt=prompt, cwd=cwd, limits=self.limits, **{**self.values, **others})
+        return checked(wish)
+
+
+def seconds_in(text: str) -> float | None:
+    """A time: 90, 90s, 15m, 2h; None if it is none."""
+    found = _TIME.fullmatch(text.strip())
+    return float(found[1]) * _SECONDS[found[2] or "s"] if found is not None else None
+
+
+def micro_dollars_in(text: str) -> int | None:
+    """A sum: 0.50 or $0.50; None if it is none."""
+    try:
+        dollars = float(text.strip().removeprefix("$"))
+    except ValueError:
+        return None
+    return round(dollars * 1e6) if 0 < dollars < 1e9 else None
+
+
+def schema_in(text: str) -> dict[str, Any]:
+    """A schema that is given as it is, or in a file."""
+    try:
+        written = text if text.lstrip().startswith("{") else Path(text).read_text("utf-8")
+        schema = json.loads(written)
+    except OSError as error:
+        raise UserError(f"cannot read the schema {text}: {why_failed(error)}") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"the schema is no JSON: {error}") from error
+    if not isinstance(schema, dict):
+        raise UserError("the schema is no JSON object")
+    return schema
+
+
+def prompt_of(words: str | None, prompt_file: str | None) -> str:
+    """The prompt: the argument, a file, or what stands on stdin. No terminal is waited for."""
+    if words is not None and prompt_file is not None:
+        raise UserError("a prompt and --prompt-file: only one of them")
+    if words is not None:
+        return words
+    if prompt_file in (None, "-") and sys.stdin is not None and not os.isatty(sys.stdin.fileno()):
+        data = sys.stdin.buffer.read(_MOST_PROMPT_BYTES + 1)
+    elif prompt_file in (None, "-"):
+        raise UserError("what is to be done? Give a prompt, --prompt-file, or pipe it in")
+    else:
+        data = _file(Path(prompt_file or ""))
+    if len(data) > _MOST_PROMPT_BYTES:
+        raise UserError(f"a prompt of more than {_MOST_PROMPT_BYTES >> 20} MB")
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _file(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_PROMPT_BYTES + 1)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {why_failed(error)}") from error

@@ -1,0 +1,1 @@
+"""Commands about index, archive and secrets: index, rebuild, archive, doctor, sql, scan, redact and their like."""

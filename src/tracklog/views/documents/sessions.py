@@ -1,0 +1,336 @@
+"""Sessions and their parts as the documents name their fields.
+
+Rules of this room
+  1. Every field of a row is always there; what nobody knows is null.
+  2. A row counts what is the session's own: what a fork copied belongs to the session that it came from.
+  3. What the client wrote in the model's place is no request: it is neither counted nor listed as one.
+
+What sessions, threads and requests cost, for the commands that show them.
+
+Rules of this room
+  1. Only what is shown is asked for: the logs of these sessions are searched, and of those that share history with them.
+  2. What has no price is null in documents and silence for people. A lower bound says so.
+
+What stands beside the turns in the document of `show`: lists, questions, links, and what does not fit.
+
+Rules of this room
+  1. Every row says where it stands in the logs, as `path` and `line`, where it stands in one place.
+  2. It is about the whole session, whatever thread or branch is shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracklog.ledger.cost_sums import NOTHING, CostSum, RequestCost, sum_of
+from tracklog.model.events import Place
+from tracklog.model.session import (
+    Branch,
+    Call,
+    Compaction,
+    HookRun,
+    Note,
+    Problem,
+    Question,
+    Request,
+    Session,
+    Stray,
+    Thread,
+    TodoList,
+    Turn,
+)
+from tracklog.model.usage import Tokens
+from tracklog.sessions.rows import facts_of, n_requests
+from tracklog.views.text.numbers import PICO_IN_MICRO, micro, money
+
+if TYPE_CHECKING:
+    from tracklog.ledger.request_costs import Costs
+
+
+def cost_row(cost: CostSum) -> Row:
+    """The fields of a document that say what something cost."""
+    return {"cost_micro_usd": micro(cost.cost_pico_usd), "cost_is_lower_bound": cost.is_lower_bound}
+
+
+def period_row(session: str, sums: Mapping[str, CostSum] | None) -> Row:
+    """The fields that say what a session cost in a period; null where none was asked for."""
+    if sums is None:
+        return {"period_cost_micro_usd": None, "period_cost_is_lower_bound": None}
+    spent = sums.get(session, NOTHING)
+    return {
+        "period_cost_micro_usd": micro(spent.cost_pico_usd),
+        "period_cost_is_lower_bound": spent.is_lower_bound,
+    }
+
+
+def spent_row(costs: Sequence[RequestCost]) -> Row:
+    """What a request used and cost; null where the log does not say, or where it is another session's."""
+    if not costs:
+        return {"tokens": None, "certainty": None, **cost_row(CostSum())}
+    grades = {cost.entry.certainty for cost in costs}
+    certainty = next(grade for grade in ("missing", "partial", "final") if grade in grades)
+    tokens = None if certainty == "missing" else _tokens_row([cost.entry.tokens for cost in costs])
+    return {"tokens": tokens, "certainty": certainty, **cost_row(sum_of(costs))}
+
+
+def _tokens_row(tokens: Iterable[Tokens]) -> Row:
+    names = Tokens.__struct_fields__
+    sums = dict.fromkeys(names, 0)
+    for one in tokens:
+        for name in names:
+            sums[name] += getattr(one, name)
+    return {name if name == "web_searches" else f"{name}_tokens": n for name, n in sums.items()}
+
+
+def cost_words(cost: CostSum) -> str:
+    """What something cost, for people: `$0.42`, `≥$0.42`; nothing where nothing has a price."""
+    if cost.cost_pico_usd is None:
+        return ""
+    return f"{'≥' if cost.is_lower_bound else ''}{money(cost.cost_pico_usd)}"
+
+
+def cost_in(row: Row) -> str:
+    """The same, from the row of a document."""
+    return _cost_words_of(row["cost_micro_usd"], is_lower_bound=row["cost_is_lower_bound"])
+
+
+def period_cost_in(row: Row) -> str:
+    """What a session cost in a period, for people."""
+    return _cost_words_of(row["period_cost_micro_usd"], is_lower_bound=row["period_cost_is_lower_bound"])
+
+
+def _cost_words_of(micros: int | None, *, is_lower_bound: bool) -> str:
+    return cost_words(CostSum(None if micros is None else micros * PICO_IN_MICRO, is_lower_bound))
+
+
+Row = dict[str, Any]
+_DEEPEST = 100  # levels of agents that are drawn inside one another
+
+
+def session_row(session: Session, cost: CostSum | None = None, *, only_here: bool) -> Row:
+    """A session as `sessions` lists it, with what its own requests cost."""
+    facts = {"id": session.id, "agent": session.agent, **facts_of(session)}
+    return listed_row(facts, cost, only_here=only_here)
+
+
+def listed_row(facts: Row, cost: CostSum | None = None, *, only_here: bool) -> Row:
+    """The same, of a session that is known by what lists tell of it."""
+    return {**facts, **cost_row(cost or CostSum()), "only_here": only_here, **period_row(facts["id"], None)}
+
+
+def turn_row(turn: Turn, requests: Iterable[Request], costs: Costs, *, with_thinking: bool) -> Row:
+    """A turn as `show` lists it, with the requests that are meant."""
+    shown = list(requests)
+    return {
+        "n": turn.n,
+        "prompt": turn.prompt,
+        "at": turn.at,
+        "requests": [
+            _request_row(request, costs, with_thinking=with_thinking)
+            for request in shown
+            if not request.is_synthetic
+        ],
+        "calls": list(turn.calls),
+        "text": turn.text,
+        **cost_row(costs.sum_over(shown)),
+        "ended_at": turn.ended_at,
+        "took_ms": turn.took_ms,
+        "stated_ms": turn.stated_ms,
+        "client_texts": [_client_row(request) for request in shown if request.is_synthetic],
+        "interrupted": turn.is_interrupted,
+        "on_active_branch": turn.on_active_branch,
+        "inherited": turn.is_inherited,
+    }
+
+
+def _request_row(request: Request, costs: Costs, *, with_thinking: bool) -> Row:
+    row: Row = {
+        "id": request.id,
+        "model": request.model,
+        "at": request.at,
+        "text": request.text,
+        "calls": list(request.calls),
+        "grouped_by": request.grouped_by,
+        **spent_row(costs.of(request.id)),
+    }
+    return {**row, "thinking": request.thinking} if with_thinking else row
+
+
+def _client_row(request: Request) -> Row:
+    return {"id": request.id, "at": request.at, "text": request.text, "error": request.error}
+
+
+def call_row(call: Call) -> Row:
+    """A call as `calls` lists it."""
+    return {
+        "id": call.id,
+        "session": call.session,
+        "agent": call.agent,
+        "thread": call.thread,
+        "name": call.name,
+        "input": showable(call.arguments),
+        "verdict": call.verdict,
+        "outcome": call.outcome,
+        "timed_out": call.timed_out,
+        "sureness": call.sureness,
+        "evidence": [place_row(place) for place in call.evidence],
+        "on_active_branch": call.on_active_branch,
+        "called_at": call.called_at,
+        "returned_at": call.returned_at,
+        "took_ms": call.took_ms,
+        "took_by": call.took_by,
+        "exit_code": call.exit_code,
+        "error": call.error,
+        "parallel_with": list(call.parallel_with),
+        "inherited_by": list(call.inherited_by),
+        "why": call.why,
+        "decision": call.decision,
+        "feedback": call.feedback,
+        "spawned": call.spawned,
+        "mcp_server": call.server,
+        "stated": _stated_row(call),
+        "hooks": [_hook_row(hook) for hook in call.hooks],
+        "phases": [{"what": phase.what, "at": phase.at, **place_row(phase.place)} for phase in call.phases],
+    }
+
+
+def _stated_row(call: Call) -> Row | None:
+    stated = call.stated
+    if stated is None:
+        return None
+    return {"took_ms": stated.took_ms, "tokens": stated.tokens, "tool_uses": stated.tool_uses}
+
+
+def _hook_row(hook: HookRun) -> Row:
+    return {"event": hook.event, "name": hook.name, "outcome": hook.outcome, **place_row(hook.place)}
+
+
+def thread_row(thread: Thread, costs: Costs, *, depth: int = 0) -> Row:
+    """A thread as `agents` lists it, with the threads below it."""
+    if depth < _DEEPEST:
+        children = [thread_row(child, costs, depth=depth + 1) for child in thread.children]
+    else:
+        children = [_thread_alone(below, costs) for below in thread.walk() if below is not thread]
+    return {**_thread_alone(thread, costs), "children": children}
+
+
+def _thread_alone(thread: Thread, costs: Costs) -> Row:
+    return {
+        "id": thread.id,
+        "parent_thread": thread.parent_thread,
+        "parent_call": thread.parent_call,
+        "type": thread.type,
+        "description": thread.description,
+        "state": thread.state,
+        "sureness": thread.sureness,
+        "requests": n_requests(thread.requests),
+        "calls": len(thread.calls),
+        **cost_row(costs.sum_over(thread.requests)),
+        "joined_by": thread.joined_by,
+        "warmup": thread.is_warmup,
+        "paths": list(thread.paths),
+        "children": [],
+    }
+
+
+def branch_row(branch: Branch) -> Row:
+    """A branch as `graph` lists it."""
+    return {
+        "id": branch.id,
+        "parent": branch.parent,
+        "from": branch.start,
+        "to": branch.end,
+        "active": branch.is_active,
+        "why": branch.why,
+    }
+
+
+def compaction_row(compaction: Compaction) -> Row:
+    """A compaction as `graph` lists it."""
+    return {
+        **place_row(compaction.place),
+        "at": compaction.at,
+        "trigger": compaction.trigger,
+        "tokens_before": compaction.tokens_before,
+        "tokens_after": compaction.tokens_after,
+        "kept": list(compaction.kept),
+    }
+
+
+def place_row(place: Place) -> Row:
+    """Where something stands."""
+    return {"path": place.path, "line": place.line}
+
+
+def showable(value: Any) -> Any:
+    """The value, if it can be written as JSON."""
+    try:
+        json.dumps([[[[value]]]])  # as deep as it will stand in a document
+    except RecursionError:
+        return "nested too deep to show"
+    return value
+
+
+LINKS = frozenset({"pull_request", "artifact", "continued_in", "worktree", "moved_to", "forked_from", "team"})
+
+
+def story_rows(session: Session) -> Row:
+    """All of it."""
+    return {
+        "todos": [_todo_row(one) for one in session.todos],
+        "questions": [_question_row(one) for one in session.questions],
+        "links": [_link_row(note) for note in session.notes if note.what in LINKS],
+        "strays": [_stray_row(one) for one in session.strays],
+        "problems": [_problem_row(one) for one in session.problems],
+        "hooks": [_session_hook_row(one) for one in session.hooks],
+        "permission_modes": list(session.permission_modes),
+        "titles": dict(session.titles),
+        "retracted": list(session.retracted),
+        "forked_from": session.forked_from,
+        "forks": list(session.forks),
+        "copied": [
+            {"path": first.path, "first_line": first.line, "last_line": last.line}
+            for first, last in session.inherited
+        ],
+    }
+
+
+def _todo_row(todo: TodoList) -> Row:
+    items = [{"status": status, "text": text} for status, text in todo.items]
+    return {"at": todo.at, **place_row(todo.place), "items": items, "whole": todo.is_whole}
+
+
+def _question_row(question: Question) -> Row:
+    return {
+        "call": question.call,
+        "question": question.question,
+        "options": list(question.options),
+        "answer": question.answer,
+    }
+
+
+def _link_row(note: Note) -> Row:
+    return {"what": note.what, "target": note.value, "at": note.at, **place_row(note.place)}
+
+
+def _stray_row(stray: Stray) -> Row:
+    return {"call": stray.call, **place_row(stray.place)}
+
+
+def _problem_row(problem: Problem) -> Row:
+    return {**place_row(problem.place), "what": problem.what}
+
+
+def _session_hook_row(hook: HookRun) -> Row:
+    return {
+        "event": hook.event,
+        "name": hook.name,
+        "outcome": hook.outcome,
+        "command": hook.command,
+        "exit_code": hook.exit_code,
+        "took_ms": hook.took_ms,
+        "at": hook.at,
+        **place_row(hook.place),
+    }

@@ -1,0 +1,1 @@
+"""Differences of files as HTML."""

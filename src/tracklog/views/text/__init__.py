@@ -1,0 +1,1 @@
+"""Numbers, money, times and verdicts in words; printing."""

@@ -1,0 +1,170 @@
+"""How words leave the program.
+
+Rules of this room
+  1. Answers go to stdout, talk and progress to stderr.
+  2. Nothing from a log, a file name or an argument reaches a terminal as it is: `safe` spells out every control
+     character, escape, direction mark and undecodable byte. JSON is ASCII for the same reason.
+  3. Colour only on a terminal, and never against NO_COLOR. Nothing is said by colour alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    pass
+
+
+SCHEMA_VERSION = 1
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def answer(text: str) -> None:
+    """One line of the answer; what came from outside must be made safe before."""
+    sys.stdout.write(f"{text}\n")
+
+
+def answer_json(document: Mapping[str, Any]) -> None:
+    """The whole answer as one JSON document."""
+    whole = {"schema_version": SCHEMA_VERSION, **document}
+    answer(_indented(whole))
+
+
+def _indented(document: Mapping[str, Any]) -> str:
+    msgspec = sys.modules.get("msgspec")  # indents ten times as fast, and is there where there is much to say
+    if msgspec is None:
+        return json.dumps(document, indent=2)
+    try:
+        text: str = msgspec.json.format(json.dumps(document), indent=2)
+    except msgspec.DecodeError:  # half a character, which it does not know how to pass on
+        text = json.dumps(document, indent=2)
+    return text
+
+
+def answer_json_rows(name: str, rows: Iterable[Any]) -> None:
+    """The whole answer as one JSON document that is a list, written as its rows come, one on each line."""
+    sys.stdout.write(f'{{\n  "schema_version": {SCHEMA_VERSION},\n  {json.dumps(name)}: [')
+    gap = "\n"
+    for row in rows:
+        sys.stdout.write(f"{gap}    {json.dumps(row)}")
+        gap = ",\n"
+    sys.stdout.write("]\n}\n" if gap == "\n" else "\n  ]\n}\n")
+
+
+def talk(text: str) -> None:
+    """One line beside the answer, for people."""
+    sys.stderr.write(f"{safe(text)}\n")
+    sys.stderr.flush()
+
+
+def safe(text: str) -> str:
+    """The text on one line, with everything spelled out that a terminal would obey or hide."""
+    return text if text.isprintable() else "".join(map(_spelled, text))
+
+
+def safe_lines(text: str) -> list[str]:
+    """The text as lines, each safe; tabs stay, they only move."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return ["\t".join(map(safe, line.split("\t"))) for line in lines]
+
+
+def short(text: str, width: int) -> str:
+    """The safe text, cut in the middle if it is longer than `width`."""
+    shown = safe(text[: 4 * width]) + safe(text[4 * width :][-4 * width :])
+    if len(shown) <= width:
+        return shown
+    head = (width - 1) // 2
+    return f"{shown[:head]}…{shown[len(shown) - (width - 1 - head) :]}"
+
+
+def short_id(id: str) -> str:
+    """As much of an id as tells it apart: those of Codex begin with the time, so they need more."""
+    return short(id[:13] if id[13:15] == "-7" else id[:8], 13)
+
+
+def excerpt(text: str, width: int) -> str:
+    """The beginning of some prose, safe and on one line."""
+    words = " ".join(text[: 8 * width].split())
+    shown = safe(words[: width + 1])
+    is_whole = len(shown) <= width and len(text) <= 8 * width
+    return shown if is_whole else f"{shown[: width - 1].rstrip()}…"
+
+
+def tilde(path: str | os.PathLike[str]) -> str:
+    """The path as people write it: with ~ for the home directory."""
+    text, home = os.fspath(path), os.environ.get("HOME", "").rstrip("/")
+    return f"~{text[len(home) :]}" if home and f"{text}/".startswith(f"{home}/") else text
+
+
+def for_the_shell(path: str | os.PathLike[str]) -> str:
+    """The path as it can be typed behind a command."""
+    text = tilde(path)
+    return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)
+
+
+def roots_for_the_shell(roots: Iterable[str | os.PathLike[str]]) -> str:
+    """The folders as options to be typed behind a command."""
+    return "".join(f" --root {for_the_shell(root)}" for root in roots)
+
+
+def size(n_bytes: int) -> str:
+    """A number of bytes as people say it: `532 bytes`, `3.4 MB`."""
+    value, step = float(n_bytes), 0
+    while value >= 999.95 and step < len(_UNITS) - 1:
+        value, step = value / 1000, step + 1
+    return f"{value:.1f} {_UNITS[step]}" if step else f"{n_bytes} bytes"
+
+
+def count(n: int, noun: str) -> str:
+    """A number with its noun: `1 file`, `2,310 lines`."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def percent(part: int, of: int) -> str:
+    """A share, rounded down: it says 100 % only when nothing is missing, and 0 % only when nothing is there."""
+    if part == of or not part:
+        return "100 %" if part == of else "0 %"
+    hundredths = part * 10_000 // of
+    return f"{hundredths / 100:.2f} %" if hundredths else "< 0.01 %"
+
+
+def in_colour(stream: IO[str]) -> bool:
+    """Whether colours are welcome there."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _spelled(char: str) -> str:
+    if char.isprintable() or unicodedata.category(char) == "Zs":
+        return char
+    code = ord(char)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a file name that is not UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+_BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def cell(value: object) -> str | int | float:
+    """A value as a spreadsheet may have it."""
+    if value is None:
+        return ""
+    if isinstance(value, int | float):
+        return value
+    text = str(value)
+    may_compute = text.startswith(_BEGINS_A_FORMULA) or text.lstrip().startswith(_BEGINS_A_FORMULA)
+    return f"'{safe(text)}" if may_compute else safe(text)
+
+
+def short_model(model: str) -> str:
+    """A model's name without the maker and the day: `opus-4-6`."""
+    name = model.removeprefix("claude-")
+    head, _, tail = name.rpartition("-")
+    return head if head and len(tail) == 8 and tail.isdecimal() else name

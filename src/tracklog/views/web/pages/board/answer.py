@@ -1,0 +1,167 @@
+"""Answers to sessions that were started with `tracklog run --ask-here`: shown whole first, then given.
+
+Rules of this room
+  1. Nobody allows what they have not seen: the answer carries a digest of the question as it was shown, and a question that
+     has changed since, was answered or is gone takes none. What cannot be shown whole cannot be allowed here.
+  2. The first answer counts, wherever it was given. What became of it is said.
+  3. Only a POST answers; the guard has seen to it that it comes from a page of ours.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+from hashlib import blake2b
+from typing import NamedTuple, cast
+from urllib.parse import parse_qsl
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tracklog.liveness.permission_requests import Ask, open_asks
+from tracklog.run.process.permission_hook import MOST_REASON, Fate, Verdict, give
+from tracklog.run.process.supervise import MARK
+from tracklog.views.html.legible import shown, spelled
+from tracklog.views.web.frame import NextLink, page, problem, session_address
+from tracklog.views.web.pages.board.page import lasted
+from tracklog.views.web.site import site_of
+
+_FORM = "application/x-www-form-urlencoded"
+_VERDICTS = ("allow", "deny")
+_WHOLE = 1 << 30  # letters: nobody allows what they have not seen
+_LONGEST_FORM = 16 * MOST_REASON  # bytes: a letter takes up to twelve
+_BOARD = NextLink("/", "Back to the board")
+_GONE = "It was answered elsewhere, its time is over, or its session has ended. Nothing was answered here."
+_FATES: dict[Fate, str] = {
+    "late": "Nobody waits for this answer any more: the client has gone its own way. It was taken back.",
+    "answered": "Somebody else answered it first; that answer counts, and this one was not given.",
+}
+
+
+class _Given(NamedTuple):
+    """What a person decided, and of what."""
+
+    run: str
+    id: str
+    seen: str
+    verdict: Verdict
+    reason: str | None
+
+
+async def answer(request: Request) -> Response:
+    """`/answer`: the question, or what became of the answer to it."""
+    if request.method == "POST":
+        body = await request.body()
+        return await run_in_threadpool(_answered, request, body)
+    return await run_in_threadpool(_shown, request)
+
+
+def digest_of(ask: Ask) -> str:
+    """A mark of all that a person is shown of a question."""
+    seen = [
+        ask.run,
+        ask.id,
+        ask.session,
+        ask.thread,
+        ask.cwd,
+        ask.mode,
+        ask.tool,
+        ask.input,
+        ask.input_bytes,
+        ask.at_ms,
+    ]
+    return blake2b(json.dumps(seen, sort_keys=True).encode("ascii"), digest_size=16).hexdigest()
+
+
+def _shown(request: Request) -> Response:
+    """The page that shows what would be allowed."""
+    wanted = request.query_params
+    ask = _found(request, wanted.get("run", ""), wanted.get("id", ""))
+    if ask is None:
+        return _gone(request)
+    now_ms = int(site_of(request).now().timestamp() * 1000)
+    return page(
+        request,
+        "answer.html",
+        nav="board",
+        ask=ask,
+        tool=shown(ask.tool, most=_WHOLE) or "a tool without a name",
+        cwd=shown(ask.cwd) if ask.cwd else None,
+        mode=shown(ask.mode, most=60) if ask.mode else None,
+        subagent=shown(ask.thread, most=80) if ask.thread else None,
+        session=shown(ask.session, most=80),
+        address=_address(ask),
+        given=[(shown(name, most=_WHOLE), spelled(value)) for name, value in ask.shown()],
+        digest=digest_of(ask),
+        verdict=wanted.get("verdict"),
+        is_own=_is_own(ask),
+        left=lasted(ask.until_ms - now_ms),
+        most_reason=MOST_REASON,
+    )
+
+
+def _answered(request: Request, body: bytes) -> Response:
+    given = _read(request, body)
+    if given is None:
+        words = "Open the question on the board, and answer there."
+        return problem(request, 400, "That is no answer", words, ways=[_BOARD])
+    ask = _found(request, given.run, given.id)
+    if ask is None:
+        return _gone(request)
+    if not hmac.compare_digest(digest_of(ask).encode(), given.seen.encode("utf-8", "replace")):
+        words = "It is not the question that was shown to you. Nothing was answered: look at it again."
+        return problem(request, 409, "The question has changed", words, ways=[_BOARD])
+    if _is_own(ask):
+        words = "A session does not answer its own questions: this server was started by it. Answer from elsewhere."
+        return problem(request, 409, "Not from here", words, ways=[_BOARD])
+    if ask.is_cut and given.verdict == "allow":
+        words = "Only its beginning is known here, and nobody allows what they have not seen. Answer it in its terminal."
+        return problem(request, 409, "Too long to be allowed here", words, ways=[_BOARD])
+    return _told(request, ask, given)
+
+
+def _told(request: Request, ask: Ask, given: _Given) -> Response:
+    fate = give(ask, given.verdict, reason=given.reason if given.verdict == "deny" else None)
+    ways = [_BOARD, NextLink(_address(ask), "To the session")]
+    if fate != "taken":
+        return problem(request, 409, "Too late", _FATES[fate], ways=ways)
+    title = "Allowed" if given.verdict == "allow" else "Denied"
+    words = f"{shown(ask.tool, most=60)} {shown(' '.join(ask.gist.split()), most=200)}".strip()
+    return page(request, "answered.html", nav="board", title=title, what=words, ways=ways)
+
+
+def _read(request: Request, body: bytes) -> _Given | None:
+    """What the form says; None if it is none of ours."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != _FORM or len(body) > _LONGEST_FORM:
+        return None
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=8)
+    except ValueError:  # no text, or too many fields
+        return None
+    fields = dict(pairs)
+    if len(fields) != len(pairs) or fields.get("verdict") not in _VERDICTS:
+        return None
+    reason = fields.get("reason", "").strip()[:MOST_REASON] or None
+    verdict = cast(Verdict, fields["verdict"])
+    return _Given(fields.get("run", ""), fields.get("id", ""), fields.get("seen", ""), verdict, reason)
+
+
+def _found(request: Request, run: str, id: str) -> Ask | None:
+    asks = open_asks(site_of(request).home)
+    return next((ask for ask in asks if (ask.run, ask.id) == (run, id)), None)
+
+
+def _gone(request: Request) -> Response:
+    return problem(request, 409, "This question is not open any more", _GONE, ways=[_BOARD])
+
+
+def _address(ask: Ask) -> str:
+    """The page of its session; one with an odd name has none."""
+    return session_address("claude", ask.session) if ask.session.isprintable() else "/sessions"
+
+
+def _is_own(ask: Ask) -> bool:
+    return ask.run == os.environ.get(MARK)

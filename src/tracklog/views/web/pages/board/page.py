@@ -1,0 +1,147 @@
+"""The board: who needs you, who works, who is quiet.
+
+What sessions that run are called: as in every list, by the title or the first prompt that the index knows.
+
+Until the index knows a session, what the watch has seen of it is its name: a title, else its last prompt.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tracklog.agents.roots import default_roots
+from tracklog.app.demo import MARK
+from tracklog.app.live.board import BoardShot
+from tracklog.clock import moment_text
+from tracklog.live.board.board import BoardRow
+from tracklog.sessions.tables_lists import LatestSession, latest_sessions, titles_of
+from tracklog.store.database import Database, StoreError
+from tracklog.views.html import numbers
+from tracklog.views.html.legible import shown
+from tracklog.views.web.frame import fragment, page, session_address
+from tracklog.views.web.pages.board.rows import BoardGroup, groups_of
+from tracklog.views.web.site import Site, site_of
+
+
+def named(rows: Sequence[BoardRow], database: Database | None) -> tuple[BoardRow, ...]:
+    """The rows, each with its name as its title."""
+    known = titles_of(database.db, ((row.agent, row.id) for row in rows)) if database is not None else {}
+    return tuple(
+        row._replace(title=known.get((row.agent, row.id)) or row.title or row.last_prompt) for row in rows
+    )
+
+
+_LATEST = 5
+_ACTIVE = ("needs", "working")
+
+
+def board(request: Request) -> Response:
+    """The whole page."""
+    return page(request, "board.html", nav="board", **_values(request))
+
+
+def rows(request: Request) -> Response:
+    """What of it changes."""
+    return fragment("_board.html", **_values(request))
+
+
+def _values(request: Request) -> dict[str, Any]:
+    site = site_of(request)
+    shot, shows_all = _named_shot(site), request.query_params.get("all") == "1"
+    groups = groups_of(shot, shows_all=shows_all)
+    is_active = any(group.rows for group in groups if group.name in _ACTIVE)
+    is_empty = not any(group.n for group in groups)
+    latest = _latest(site) if not is_active and shot.is_ready else []
+    now_ms = shot.at_ms or int(site.now().timestamp() * 1000)
+    return {
+        "shot": shot,
+        "groups": groups,
+        "shows_all": shows_all,
+        "is_active": is_active,
+        "last": None if is_active else _last(groups, latest),
+        "latest": latest if is_empty else [],
+        "own_places": _own_places() if _is_sample(site) else [],
+        "places": [shown(str(root.path)) for root in site.roots] if is_empty else [],
+        "problems": _problems(site, shot),
+        "ago": lambda ms: _ago(ms, now_ms),
+        "lasted": lambda ms: lasted(now_ms - ms),
+        "money": numbers.money,
+        "tokens": numbers.tokens,
+    }
+
+
+def _named_shot(site: Site) -> BoardShot:
+    """The board, each session by its name; by what the watch has seen while the index cannot be asked."""
+    shot = site.live.snapshot()
+    try:
+        with site.reading() as database:
+            return shot._replace(rows=named(shot.rows, database))
+    except StoreError:
+        return shot._replace(rows=named(shot.rows, None))
+
+
+def _is_sample(site: Site) -> bool:
+    """Whether all that is shown is the sample that comes with tracklog."""
+    marked = [any((one / MARK).is_file() for one in (root.path, root.path.parent)) for root in site.roots]
+    return bool(marked) and all(marked)
+
+
+def _own_places() -> list[str]:
+    """Where the sessions of this user are looked for."""
+    return [shown(path) for path in dict.fromkeys(str(root.path) for root in default_roots(os.environ))]
+
+
+def _last(groups: list[BoardGroup], latest: list[dict[str, Any]]) -> dict[str, Any] | None:
+    quiet = max(groups[-1].rows, key=lambda row: row.last_ms, default=None)
+    if quiet is not None:
+        return {"address": quiet.address, "title": quiet.title, "last_ms": quiet.last_ms}
+    return latest[0] if latest else None
+
+
+def _latest(site: Site) -> list[dict[str, Any]]:
+    """The last sessions that the index knows; none while it cannot be asked: the foot of the page says why."""
+    try:
+        with site.reading() as database:
+            found = latest_sessions(database.db, site.scope, _LATEST) if database is not None else []
+    except StoreError:
+        return []
+    return [_listed(one) for one in found]
+
+
+def _listed(one: LatestSession) -> dict[str, Any]:
+    moment = numbers.moment_of(one.last_at)
+    return {
+        "address": session_address(one.agent, one.id),
+        "title": shown(one.title or one.id, most=160),
+        "project": shown(one.project, most=40) if one.project else None,
+        "last_ms": None if moment is None else int(moment.timestamp() * 1000),
+    }
+
+
+def _problems(site: Site, shot: BoardShot) -> list[str]:
+    status = site.indexing.status()
+    of_index = [f"the index: {status.why or 'could not be made'}"] if status.state == "failed" else []
+    return [shown(one) for one in (*shot.problems, *of_index)]
+
+
+def _ago(ms: int | None, now_ms: int) -> Markup:
+    return numbers.when(moment_text(ms) if ms else None, datetime.fromtimestamp(now_ms / 1000, UTC))
+
+
+def lasted(ms: int) -> str:
+    """How long something has lasted, as times.js says it: `8s`, `1m 12s`, `2h 05m`, `3d 4h`."""
+    seconds = max(ms // 1000, 0)
+    if seconds < 60:
+        return f"{seconds}s"
+    if seconds < 3600:
+        return f"{seconds // 60}m {seconds % 60:02d}s"
+    if seconds < 86_400:
+        return f"{seconds // 3600}h {seconds % 3600 // 60:02d}m"
+    return f"{seconds // 86_400}d {seconds % 86_400 // 3600}h"

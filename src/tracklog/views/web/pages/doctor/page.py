@@ -1,0 +1,209 @@
+"""The page of the doctor: what the index tells at once, and what `tracklog doctor` says of all logs.
+
+Rules of this room
+  1. No log is read for a page: the survey goes on beside, and what it said last is shown with its time.
+  2. The words are those of the command line, escaped; what stands between backticks there is code here.
+  3. What needs nothing to be done is nothing to look at, whatever the command line marks it with.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePath
+from threading import Lock
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tracklog.agents.hooks.places import Machine
+from tracklog.app.doctor import SOON_DAYS, Check, DoctorSurvey, DueDeletion, Health, SurveyState, health
+from tracklog.app.old_lists.tables import mark_of
+from tracklog.hooks.status import status_of
+from tracklog.index.tables_health import owners_of
+from tracklog.store.database import Database, StoreError
+from tracklog.views.html import numbers
+from tracklog.views.html.legible import shown
+from tracklog.views.text.numbers import moment_in_seconds
+from tracklog.views.text.printing import percent, size, tilde
+from tracklog.views.web.frame import page
+from tracklog.views.web.pages.doctor.checks import bars, checks_at_once
+from tracklog.views.web.pages.sessions.table import address_of
+from tracklog.views.web.site import Site, site_of
+
+_STRANGE = 200
+_DUE_SHOWN = 50
+_KEPT_S = 60.0
+_LOCK = Lock()
+_NOTHING_TO_DO = "nothing to do"  # with which an advice begins that is none
+_CODE = re.compile(r"(?<![^\s(])`([^`\s](?:[^`]*[^`\s])?)`(?![^\s.,;:)])")  # a path may hold backticks, too
+
+
+class StrangeRow(NamedTuple):
+    """Something unknown."""
+
+    agent: str
+    is_known: bool  # the agent
+    kind: str
+    what: str
+    times: int
+    example: str
+    address: str | None
+
+
+class DueRow(NamedTuple):
+    """A session that is about to be deleted."""
+
+    id: str
+    address: str | None
+    at: str
+    is_archived: bool
+
+
+def doctor(request: Request) -> Response:
+    """How things stand."""
+    site = site_of(request)
+    survey = _survey_of(request, site).state()
+    said = survey.said.document if survey.said is not None else {}
+    places = [one["example"] for one in said.get("unknown", [])[:_STRANGE]] + said.get("broken", [])
+    known, owners, trouble = _index_of(request, site, places)
+    by = "version" if request.query_params.get("by") == "version" else "kind"
+    hooks = status_of(Machine(os.environ, _here()))
+    checks = [Check(**one) for one in said.get("checks", [])]
+    at_once = [*trouble, *checks_at_once(site.indexing.status(), known, hooks)]
+    return page(
+        request,
+        "doctor.html",
+        nav="doctor",
+        at_once=list(map(_seen, at_once)),
+        checks=list(map(_seen, checks)),
+        remarks=to_look_at([*at_once, *checks]),
+        is_spotless=all(check.state == "ok" for check in (*at_once, *checks)),
+        survey=survey,
+        said_at=None if survey.said is None else moment_in_seconds(survey.said.at_ms * 1_000_000),
+        survey_words=_survey_words(survey, known),
+        known=known,
+        troubled=[]
+        if known is None
+        else [(one, _raw(one.agent, one.session, one.path, None)) for one in known.troubled],
+        bars=bars(said.get("coverage", []), by=by),
+        by=by,
+        strange=[_strange(one, owners) for one in said.get("unknown", [])[:_STRANGE]],
+        n_strange=len(said.get("unknown", [])),
+        broken=[(shown(tilde(place)), _raw_of(place, owners)) for place in said.get("broken", [])],
+        due=[] if known is None else [_due(one) for one in known.due[:_DUE_SHOWN]],
+        hooks=hooks,
+        soon_days=SOON_DAYS,
+        roots=site.places,
+        numbers=numbers,
+        shown=shown,
+        worded=worded,
+        tilde=tilde,
+        size=size,
+        percent=percent,
+    )
+
+
+def worded(text: str) -> Markup:
+    """Words of a check as HTML."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(shown(text)))))
+
+
+def to_look_at(checks: Iterable[Check]) -> list[str]:
+    """The names of the checks that ask for something."""
+    return list(dict.fromkeys(check.name for check in map(_seen, checks) if check.state != "ok"))
+
+
+def _seen(check: Check) -> Check:
+    is_fine = check.state == "warn" and check.advice.startswith(_NOTHING_TO_DO)
+    return check._replace(state="ok") if is_fine else check
+
+
+def _index_of(
+    request: Request, site: Site, places: Iterable[str]
+) -> tuple[Health | None, dict[str, tuple[str, str]], list[Check]]:
+    """What the index tells, and whose logs the places are; or what is wrong with it: this page must be there then."""
+    try:
+        with site.reading() as database:
+            if database is None:
+                return None, {}, []
+            owners = owners_of(database.db, {place.rpartition(":")[0] for place in places})
+            return _health_of(request, site, database), owners, []
+    except StoreError as error:
+        site.indexing.nudge()
+        advice = "tracklog serve makes it anew when it can; tracklog rebuild does so at once, from logs and archive"
+        return None, {}, [Check("index", "fail", str(error), advice)]
+
+
+def _here() -> Path:
+    """Where the server was started; that folder may be gone since."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path.home()
+
+
+def _survey_of(request: Request, site: Site) -> DoctorSurvey:
+    state = request.app.state
+    with _LOCK:
+        if not hasattr(state, "survey"):
+            state.survey = DoctorSurvey(site.home, site.roots)
+        survey: DoctorSurvey = state.survey
+        return survey
+
+
+def _health_of(request: Request, site: Site, database: Database) -> Health:
+    """What the index tells; the same for a minute, unless it changes."""
+    state, mark, now = request.app.state, mark_of(site.home), site.now().timestamp()
+    kept: tuple[object, float, Health] | None = getattr(state, "health", None)
+    if kept is not None and kept[0] == mark and abs(now - kept[1]) < _KEPT_S:
+        return kept[2]
+    homes = [str(root.path) for root in site.roots if root.agent == "claude"]
+    found = health(database, site.scope, site.prices(), homes=homes, now_ns=int(now) * 10**9)
+    state.health = (mark, now, found)
+    return found
+
+
+def _survey_words(survey: SurveyState, known: Health | None) -> str:
+    if survey.began_ms is None:
+        return ""
+    n_bytes = sum(one.bytes for one in known.agents) if known is not None else 0
+    return f"All logs are being read{f', {size(n_bytes)}' if n_bytes else ''}."
+
+
+def _strange(one: Mapping[str, Any], owners: Mapping[str, tuple[str, str]]) -> StrangeRow:
+    return StrangeRow(
+        shown(one["agent"] or "unknown"),
+        one["agent"] is not None,
+        shown(one["kind"], most=60),
+        shown(one["key"] or one["why"], most=100),
+        one["count"],
+        shown(tilde(one["example"])),
+        _raw_of(one["example"], owners),
+    )
+
+
+def _raw_of(place: str, owners: Mapping[str, tuple[str, str]]) -> str | None:
+    """Where the line of a `path:line` is shown as it is."""
+    path, _, line = place.rpartition(":")
+    agent, session = owners.get(path, (None, None))
+    return _raw(agent, session, path, line)
+
+
+def _raw(agent: str | None, session: str | None, path: str, line: str | None) -> str | None:
+    if agent is None or session is None:
+        return None
+    asked = {"file": PurePath(path).name, **({"line": line} if line else {})}
+    try:
+        return f"/raw/{quote(agent, safe='')}/{quote(session, safe='')}?{urlencode(asked, quote_via=quote)}"
+    except UnicodeEncodeError:
+        return None
+
+
+def _due(one: DueDeletion) -> DueRow:
+    at = moment_in_seconds(one.at_ns)
+    return DueRow(shown(one.session), address_of("claude", one.session), at, one.is_archived)

@@ -1,0 +1,279 @@
+"""The search page, its results alone (as somebody types), and the palette.
+
+What the palette offers for some words: pages, sessions, what can be done here, and the search itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tracklog.errors import UserError
+from tracklog.live.board.board import BoardRow
+from tracklog.search.query import Query
+from tracklog.search.query_edit import parts_of, without
+from tracklog.search.results import Clean, Results, words_alone
+from tracklog.search.results import results as found_by
+from tracklog.secrets.redact import NotClean, Redactor, redactor_of
+from tracklog.sessions.tables_lists import NamedSession, sessions_named
+from tracklog.store.database import Database
+from tracklog.views.html.legible import gist, shown
+from tracklog.views.html.numbers import when
+from tracklog.views.web.frame import NAV, fragment, page, session_address
+from tracklog.views.web.pages.board.page import named
+from tracklog.views.web.pages.search.hits import facet_views, group_views, older_address, total_words
+from tracklog.views.web.pages.search.query import (
+    Meant,
+    SearchPageQuery,
+    asked_by,
+    meant_by,
+    meant_while_typing,
+)
+from tracklog.views.web.pages.sessions.table import title_of
+from tracklog.views.web.site import Site, site_of
+
+LONGEST = 200  # letters that are looked at
+_SESSIONS = 10
+_AT_REST = 6  # sessions that are offered to somebody who has typed nothing
+_ACTIONS = (("theme", "Change the colours", "theme dark light auto"), ("help", "Keys on this page", "help ?"))
+_RUNS = ("waiting", "working")
+
+
+class Option(NamedTuple):
+    """One thing to choose."""
+
+    words: str
+    note: str = ""
+    address: str | None = None
+    action: str | None = None  # what the script does, where there is no address
+    state: str | None = None  # of a session that runs
+    waiting_for: str | None = None
+    when: Markup | None = None
+
+
+class OptionGroup(NamedTuple):
+    """Things of a kind."""
+
+    title: str
+    options: list[Option]
+
+
+def palette_groups(site: Site, database: Database | None, text: str) -> list[OptionGroup]:
+    """What fits some words; without any, what is most likely wanted."""
+    text = text[:LONGEST].strip()
+    groups = [
+        OptionGroup("Pages", list(_page_options(text))),
+        OptionGroup("Sessions", _sessions(site, database, text)),
+        OptionGroup("Here", list(_actions(text))),
+        OptionGroup("Search", list(_searches(text))),
+    ]
+    if not text:
+        groups[0], groups[1] = groups[1], groups[0]
+    return [group for group in groups if group.options]
+
+
+def _page_options(text: str) -> Iterator[Option]:
+    for _, address, name in NAV:
+        if name.lower().startswith(text.lower()):
+            yield Option(name, address=address)
+
+
+def _actions(text: str) -> Iterator[Option]:
+    for action, words, also in _ACTIONS:
+        if text.lower() in f"{words} {also}".lower():
+            yield Option(words, action=action)
+
+
+def _searches(text: str) -> Iterator[Option]:
+    if text:
+        yield Option(f"Search for {gist(text, 60)}", "in all sessions", f"/search?{urlencode({'q': text})}")
+
+
+def _sessions(site: Site, database: Database | None, text: str) -> list[Option]:
+    """Those that run first, then the last used."""
+    limit, now = _SESSIONS if text else _AT_REST, site.now()
+    running = [row for row in site.live.snapshot().rows if row.state.state in _RUNS]
+    running = [row for row in named(running, database) if _fits(row, text)]
+    found = {(row.agent, row.id): _of_row(row, now) for row in running[:limit]}
+    if database is not None:
+        for one in sessions_named(database.db, text, scope=site.scope, limit=limit):
+            found.setdefault((one.agent, one.id), _of_named(one, now))
+    return list(found.values())[:limit]
+
+
+def _fits(row: BoardRow, text: str) -> bool:
+    told = f"{row.title or ''} {row.project or ''}".lower()
+    return all(word in told or row.id.lower().startswith(word) for word in text.lower().split())
+
+
+def _of_row(row: BoardRow, now: datetime) -> Option:
+    at = datetime.fromtimestamp(max(row.last_ms, 0) / 1000, UTC).isoformat()
+    return Option(
+        title_of(row.title) or shown(row.id),
+        _note(row.project, row.agent, row.id),
+        session_address(row.agent, row.id),
+        state=row.state.state,
+        waiting_for=row.state.waiting_for,
+        when=when(at, now),
+    )
+
+
+def _of_named(one: NamedSession, now: datetime) -> Option:
+    note = _note(one.project, one.agent, one.id)
+    address = session_address(one.agent, one.id)
+    return Option(title_of(one.title) or shown(one.id), note, address, when=when(one.last_at, now))
+
+
+def _note(*parts: str | None) -> str:
+    *words, id = parts
+    return " · ".join([*_legible(words), gist((id or "")[:8], 8)])
+
+
+def _legible(words: Iterable[str | None]) -> Iterator[str]:
+    return (gist(word, 40) for word in words if word)
+
+
+EXAMPLES = (
+    ("rate limit", "texts with both words"),
+    ('"rate limit"', "the words side by side"),
+    ("time*", "every word that begins so"),
+    ("panic OR crash", "one of both"),
+    ("retry -test", "without a word"),
+    ("tool:Bash verdict:error since:7d", "what failed in the last days"),
+    ("role:prompt project:app", "what you asked for in a project"),
+    (r"re:/E\d{4}: .+ not found/", "a regular expression"),
+)
+_patterns = Lock()  # each takes a processor for seconds
+_WAIT_S = 3.0
+
+
+def search(request: Request) -> Response:
+    """The whole page."""
+    asked = asked_by(request)
+    values = _values(site_of(request), asked)
+    return page(request, "search.html", nav="search", asked=asked, title=shown(asked.text, most=80), **values)
+
+
+def results(request: Request) -> Response:
+    """What stands below the field; while somebody types, the last word may not be whole yet."""
+    asked, site = asked_by(request), site_of(request)
+    is_typed = request.query_params.get("typing") == "1"
+    begun = meant_while_typing(asked.text, site.now()) if is_typed else None
+    return fragment("_hits.html", asked=asked, **_values(site, asked, begun=begun))
+
+
+def palette(request: Request) -> Response:
+    """What the palette offers."""
+    site = site_of(request)
+    with site.reading() as database:
+        groups = palette_groups(site, database, request.query_params.get("q", ""))
+    return fragment("_palette.html", groups=groups)
+
+
+def _values(site: Site, asked: SearchPageQuery, *, begun: Meant | None = None) -> dict[str, Any]:
+    """Everything that the results show; `begun` is searched instead of what is asked."""
+    values: dict[str, Any] = {
+        "examples": EXAMPLES,
+        "found": None,
+        "wrong": None,
+        "is_busy": False,
+        "no_mask": None,
+    }
+    values |= {
+        "indexing": site.indexing.status(),
+        "is_indexed": True,
+        "begun": begun and shown(begun.text, most=80),
+    }
+    if not asked.text:
+        return values
+    meant = begun or meant_by(asked.text, site.now())
+    values["wrong"] = meant.wrong
+    with site.reading() as database:
+        values["is_indexed"] = database is not None
+        if database is None or meant.query is None:
+            return values
+        if meant.query.pattern is None:
+            return values | _answered(site, database, asked, meant, meant.query)
+        if not _patterns.acquire(timeout=_WAIT_S):
+            return values | {"is_busy": True}
+        try:
+            return values | _answered(site, database, asked, meant, meant.query)
+        finally:
+            _patterns.release()
+
+
+def _answered(
+    site: Site, database: Database, asked: SearchPageQuery, meant: Meant, query: Query
+) -> dict[str, Any]:
+    try:
+        clean = _as_it_is if asked.shows_secrets else _cleaner(redactor_of(site.home))
+    except UserError as error:  # nothing is shown that is not masked
+        return {"no_mask": shown(str(error))}
+    found = found_by(database, query, scope=site.scope, by=asked.by, page=asked.page, clean=clean)
+    asked = asked._replace(text=meant.text)
+    return {
+        "found": found,
+        "total": total_words(found),
+        "groups": group_views(asked, query, found, clean=clean, now=site.now()),
+        "facets": facet_views(asked, query, found),
+        "by_time": asked.address(by="time"),
+        "by_relevance": asked.address(by="relevance"),
+        "pages": _pages(asked, found),
+        "older": older_address(asked, query, found) if asked.page == found.n_pages else None,
+        "unmasked": asked.address(shows_secrets=True, page=asked.page) if found.n_masked else None,
+        "alone": [] if found.total else _alone(site, database, asked, query),
+        "unfiltered": None if found.total else _unfiltered(asked, query),
+    }
+
+
+def _cleaner(redactor: Redactor) -> Clean:
+    def clean(text: str) -> str:
+        try:
+            return redactor.text(text)
+        except NotClean:
+            return "(more secrets than can be masked stand here)"
+
+    return clean
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _pages(asked: SearchPageQuery, found: Results) -> dict[str, Any]:
+    n = asked.page
+    return {
+        "n": n,
+        "of": found.n_pages,
+        "is_beyond": n > found.n_pages > 0,
+        "last": asked.address(page=found.n_pages),
+        "before": asked.address(page=n - 1) if n > 1 else None,
+        "after": asked.address(page=n + 1) if n < found.n_pages else None,
+    }
+
+
+def _alone(
+    site: Site, database: Database, asked: SearchPageQuery, query: Query
+) -> list[tuple[str, str, str]]:
+    """Of each word of a query that finds nothing: how often it is found by itself, and where."""
+    told = []
+    for one in words_alone(database, query, scope=site.scope):
+        n = f"{one.n:,}" if one.is_exact else f"more than {one.n:,}"
+        told.append((shown(one.words, most=200), n if one.n else "no", asked.address(text=one.words)))
+    return told
+
+
+def _unfiltered(asked: SearchPageQuery, query: Query) -> str | None:
+    """The same words without the filters."""
+    has_filters = query.filters or query.since_ms is not None or query.until_ms is not None
+    if not has_filters or not (query.groups or query.pattern):
+        return None
+    filters = [part for part in parts_of(asked.text) if part.key is not None and part.key != "re"]
+    return asked.address(text=without(asked.text, filters))

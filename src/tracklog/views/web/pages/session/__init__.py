@@ -1,0 +1,1 @@
+"""One session: header, conversation, lines, requests."""

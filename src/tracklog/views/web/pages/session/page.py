@@ -1,0 +1,189 @@
+"""The page of a session: its header, its outline, and the first of its rows.
+
+Rules of this room
+  1. The page brings its header, its outline and one window of rows; the rest is asked for as it is looked at.
+  2. Without scripts the same address leads everywhere: `?at=` shows the window around a line, `?open=` unfolds a call,
+     `?branch=` follows another branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tracklog.conversation.branches import BranchPath, PlacedTurn
+from tracklog.conversation.session import spent_by
+from tracklog.live.board.board import BoardRow
+from tracklog.views.html.legible import shown
+from tracklog.views.html.numbers import duration
+from tracklog.views.web.frame import fragment, page
+from tracklog.views.web.pages.session.header import head_view
+from tracklog.views.web.pages.session.request import (
+    NotFound,
+    OpenedThread,
+    gone,
+    line_asked,
+    not_found,
+    number_in,
+    opened,
+    other_thread_asked,
+    words_of_missing,
+)
+from tracklog.views.web.pages.session.rows import WINDOW, Folded, window_html
+
+_TURNS_AT_ONCE = 60  # of the outline, around the one that is shown
+
+
+def session(request: Request) -> Response:
+    """The whole page."""
+    try:
+        with opened(request, anew=True) as one:
+            return _session_page(request, one)
+    except NotFound as missing:
+        return not_found(request, missing)
+
+
+def _session_page(request: Request, one: OpenedThread) -> Response:
+    turns = one.turns()
+    row = one.site.live_row(one.head.agent, one.head.id)
+    is_live = row is not None and row.state.state in ("working", "waiting")
+    meant = number_in(request, "at") or line_asked(request, one)
+    at = meant or (one.n if is_live else 1)
+    first = _window_start(min(max(at, 1), max(one.n, 1)))
+    folded = Folded.asked(request)._replace(wanted=meant)
+    open_id = request.query_params.get("open")
+    address = one.address
+    return page(
+        request,
+        "session.html",
+        nav="sessions",
+        title=one.head.facts.get("title") or one.head.id,
+        n=one.n,
+        first=first,
+        size=WINDOW,
+        is_live=is_live,
+        generation=one.reading.lines.generation,
+        is_aside=one.is_aside,
+        window_html=window_html(one, first, first + WINDOW - 1, folded=folded, open_id=open_id),
+        missing=words_of_missing(request, one),
+        earlier=f"{address}{one.query(at=max(first - WINDOW, 1))}" if first > 1 else None,
+        later=f"{address}{one.query(at=first + WINDOW)}" if first + WINDOW <= one.n else None,
+        find=request.query_params.get("find", ""),
+        folded=folded,
+        every_line=f"{address}{one.query(all=1)}at={first}",
+        **_now_values(one, row, first),
+        **_outline_values(one, turns, at),
+    )
+
+
+def now(request: Request) -> Response:
+    """What the page says besides its rows and its outline, as it is now; `at` is the line that it began with."""
+    try:
+        with opened(request, anew=True) as one:
+            row = one.site.live_row(one.head.agent, one.head.id)
+            values = _now_values(one, row, number_in(request, "at") or 1)
+            return fragment("_now.html", address=one.address, **values)
+    except NotFound:
+        return gone()
+
+
+def _now_values(one: OpenedThread, row: BoardRow | None, first: int) -> dict[str, Any]:
+    """The header, and what stands below the outline."""
+    spent = (
+        spent_by(one.database.db, one.head, one.site.prices(), thread=one.thread)
+        if one.database is not None
+        else None
+    )
+    return {
+        "head": head_view(one.head, spent, row, thread=one.thread, n_lines=one.n, now=one.site.now()),
+        "raw_first": f"/raw{one.address[2:]}{one.query()}seq={first}",
+        "problems": one.reading.lines.problems,
+        "thread": one.thread,
+        "threads": one.head.threads,
+        "main_state": row.state.state if row is not None else one.head.facts.get("state") or "unknown",
+        "logged": one.head.logged,
+        "branches": _branch_views(one),
+    }
+
+
+def _window_start(seq: int) -> int:
+    return (seq - 1) // WINDOW * WINDOW + 1
+
+
+class BranchView(NamedTuple):
+    """A way through the conversation."""
+
+    id: str
+    words: str
+    is_active: bool
+    is_followed: bool
+    at: int | None  # the line from which on it is gone
+
+
+def _branch_views(one: OpenedThread) -> list[BranchView]:
+    return [_branch_view(way, one.branch) for way in one.ways()]
+
+
+def _branch_view(way: BranchPath, followed: str) -> BranchView:
+    branch = way.branch
+    prompt = shown(_on_one_line(way.turns[0].turn.prompt)[:80]) if way.turns else "begins amid a turn"
+    words = "the living one" if branch.is_active else f"{branch.why or 'a way'}: {prompt}"
+    is_followed = followed == way.name
+    return BranchView(branch.id, words.replace("_", " ", 1), branch.is_active, is_followed, way.seq)
+
+
+def turns(request: Request) -> Response:
+    """The outline around a line."""
+    try:
+        with opened(request) as one:
+            return fragment(
+                "_outline.html", **_outline_values(one, one.turns(), number_in(request, "at") or 1)
+            )
+    except NotFound:
+        return gone()
+
+
+def _outline_values(one: OpenedThread, turns: Sequence[PlacedTurn], at: int) -> dict[str, Any]:
+    """A part of the outline: that around a line."""
+    here = max((n for n, turn in enumerate(turns) if turn.seq is not None and turn.seq <= at), default=0)
+    first = max(0, min(here - _TURNS_AT_ONCE // 2, len(turns) - _TURNS_AT_ONCE))
+    around = turns[first : first + _TURNS_AT_ONCE]
+    return {
+        "turns": around,
+        "prompts": {placed.turn.n: shown(_on_one_line(placed.turn.prompt)) for placed in around},
+        "is_known": one.head.known is not None,
+        "turns_before": first,
+        "turns_after": max(len(turns) - first - len(around), 0),
+        "here": turns[here].turn.n if turns else None,
+        "before_at": turns[max(first - 1, 0)].seq if turns else None,
+        "after_at": turns[min(first + len(around), len(turns) - 1)].seq if turns else None,
+        "left": _left_turns(one, around),
+        "took": {one.turn.n: duration(one.turn.took_ms) for one in around if one.turn.took_ms},
+        "address": one.address,
+        "thread_query": one.query(),
+    }
+
+
+def _on_one_line(prompt: str) -> str:
+    return " ".join(prompt[:240].split())[:120]
+
+
+def _left_turns(one: OpenedThread, around: Sequence[PlacedTurn]) -> dict[int, str]:
+    """Those of some turns that are not on the branch that is followed, each with the branch that it is on."""
+    wanted = {placed.turn.n for placed in around}
+    off = {turn.n for turn in one.seen().turns if turn.n and not turn.is_on} & wanted
+    ways = {placed.turn.n: way.branch.id for way in one.ways() for placed in way.turns}
+    return {n: ways.get(n, "") for n in off}
+
+
+def where(request: Request) -> Response:
+    """The number of the line that is meant: by a call's id, a turn, or a line of a log."""
+    try:
+        with opened(request) as one:
+            seq, thread = line_asked(request, one), other_thread_asked(request, one)
+            return JSONResponse({"seq": seq, "n": one.n, "thread": thread})
+    except NotFound:
+        return gone()

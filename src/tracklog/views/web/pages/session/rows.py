@@ -1,0 +1,169 @@
+"""Parts of a session's page: windows of its rows, and calls unfolded.
+
+Which line the keys for the next prompt and the next error lead to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from tracklog.conversation.navigate import NextLine, What
+from tracklog.conversation.navigate import next_line as line_behind
+from tracklog.conversation.window import ShownRow, call_detail, is_quiet, window
+from tracklog.views.html.calls import call_view
+from tracklog.views.html.diff.diffs import FOLDED_FROM, MOST_LINES
+from tracklog.views.html.rows import row_name, row_views
+from tracklog.views.web.frame import environment, text_answer
+from tracklog.views.web.pages.session.request import NotFound, OpenedThread, gone, number_in, opened
+
+WINDOW = 100  # lines
+MOST_AT_ONCE = 400
+
+
+class Folded(NamedTuple):
+    """What is left out of a window until somebody wants to see it."""
+
+    shows_all: bool = False  # also lines that say nothing to a reader
+    shows_left: bool = False  # also branches that are not followed
+    wanted: int | None = None  # a line that is shown in any case
+    has_all_lines: bool = False  # of the changes in a call that is unfolded
+
+    @classmethod
+    def asked(cls, request: Request) -> Folded:
+        """As the address says."""
+        asked = request.query_params
+        is_whole = _asks_for_all_lines(request)
+        return cls(asked.get("all") == "1", asked.get("left") == "1", number_in(request, "want"), is_whole)
+
+    def keeps(self, shown: ShownRow) -> bool:
+        """Whether a row is shown."""
+        if self.wanted is not None and shown.row.seq <= self.wanted <= max(shown.last_seq, shown.row.seq):
+            return True
+        is_hidden = (shown.is_left and shown.way is None and not self.shows_left) or (
+            is_quiet(shown) and not self.shows_all
+        )
+        return not is_hidden
+
+
+def rows(request: Request) -> Response:
+    """A window of rows: `from` a line, `n` of them."""
+    try:
+        with opened(request) as one:
+            first = max(number_in(request, "from") or 1, 1)
+            n = min(max(number_in(request, "n") or WINDOW, 1), MOST_AT_ONCE)
+            html = window_html(one, first, first + n - 1, folded=Folded.asked(request))
+            answer = text_answer(html or _why_nothing(one), media_type="text/html")
+            answer.headers["X-Lines"] = str(one.n)
+            answer.headers["X-Generation"] = str(one.reading.lines.generation)
+            return answer
+    except NotFound:
+        return gone()
+
+
+def _why_nothing(one: OpenedThread) -> Markup:
+    """What stands in the place of rows that could not be read."""
+    notice = Markup('<p class="notice is-bad">{}</p>')
+    return Markup("").join(notice.format(why) for why in one.reading.lines.problems)
+
+
+def window_html(
+    one: OpenedThread, first: int, last: int, *, folded: Folded, open_id: str | None = None
+) -> Markup:
+    """The rows of some lines; with the call of one of them unfolded, if it is named."""
+    rows = window(one.asked, one.reading, first, last, seen=one.seen(), cwd=one.cwd)
+    shown = [row for row in rows if folded.keeps(row)]
+    begins = {
+        next((row_name(row.row.seq, row.row.n) for row in shown if row.row.seq >= seq), ""): str(file.path)
+        for seq, file in one.reading.lines.begins().items()
+        if first <= seq <= last
+    }
+    unfolded = _unfolded(one, shown, open_id, is_whole=folded.has_all_lines) if open_id else None
+    values = {"rows": row_views(shown, lines=one.reading.lines), "begins": begins, "opened": unfolded}
+    return Markup(environment().get_template("_rows.html").render(**values, **_addresses(one)).strip())
+
+
+def _addresses(one: OpenedThread) -> dict[str, Any]:
+    address, query = one.address, one.query()
+    return {
+        "logged": one.head.logged,
+        "address": address,
+        "open_address": f"{address}{query}",
+        "raw_address": f"/raw{address[2:]}{query}",
+        "picture_address": f"/picture{address[2:]}{query}",
+        "text_address": f"/_{address}/text{query}",
+    }
+
+
+def _unfolded(
+    one: OpenedThread, shown: Sequence[ShownRow], id: str, *, is_whole: bool
+) -> dict[str, Any] | None:
+    """The call of the row with this name, if it is among them."""
+    rows = (row.row for row in shown if row.row.kind == "call")
+    row = next((row for row in rows if row_name(row.seq, row.n) == id), None)
+    return None if row is None else {"id": id, "html": _call_html(one, row.seq, row.n, is_whole=is_whole)}
+
+
+def call(request: Request) -> Response:
+    """A call, unfolded: the line in which it stands, and which row of it."""
+    try:
+        with opened(request) as one:
+            seq, n = number_in(request, "seq") or 0, number_in(request, "n") or 0
+            html = _call_html(one, seq, n, is_whole=_asks_for_all_lines(request))
+            return text_answer(html, media_type="text/html")
+    except NotFound:
+        return gone()
+
+
+class Whole(NamedTuple):
+    """Where all lines of a call's changes are shown: in the page of its session, and as a part of that."""
+
+    page: str
+    part: str
+
+
+def _call_html(one: OpenedThread, seq: int, n: int, *, is_whole: bool) -> Markup:
+    detail = call_detail(one.asked, one.reading, seq, n) if 1 <= seq <= one.n else None
+    view = None if detail is None else call_view(detail, lines=one.reading.lines)
+    name = row_name(seq, n)
+    whole = Whole(
+        f"{one.address}{one.query(at=seq, open=name, lines='all').removesuffix('&')}#{name}",
+        f"/_{one.address}/call{one.query(seq=seq, n=n, lines='all').removesuffix('&')}",
+    )
+    most = MOST_LINES if is_whole else FOLDED_FROM
+    template = environment().get_template("_call.html")
+    return Markup(template.render(call=view, whole=whole, most_lines=most, **_addresses(one)))
+
+
+def _asks_for_all_lines(request: Request) -> bool:
+    return request.query_params.get("lines") == "all"
+
+
+def next_line(request: Request) -> Response:
+    """The line of the next prompt or error `after` a line, or of the last one `before` it; `is_sure`: none is unknown."""
+    what = request.query_params.get("what")
+    if what not in ("prompt", "error"):
+        return Response("what is `prompt` or `error`.", status_code=400, media_type="text/plain")
+    try:
+        with opened(request) as one:
+            return JSONResponse(_next(request, one, cast(What, what))._asdict())
+    except NotFound:
+        return gone()
+
+
+def _next(request: Request, one: OpenedThread, what: What) -> NextLine:
+    if one.database is None:
+        return NextLine()
+    return line_behind(
+        one.database.db,
+        one.head,
+        one.reading,
+        what,
+        after=number_in(request, "after"),
+        before=number_in(request, "before"),
+        seen=None if Folded.asked(request).shows_left else one.seen(),
+    )

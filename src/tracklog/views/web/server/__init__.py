@@ -1,0 +1,1 @@
+"""The HTTP server: listening, sign-in, access control, routes, server-sent events."""

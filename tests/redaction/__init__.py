@@ -1,1 +1,0 @@
-"""What redaction promises: nothing planted is left, figures on a labelled set, linear time."""
