@@ -11,8 +11,7 @@ import pytest
 
 from tests.index.known_homes import Made, append, claude_session, index_of, transcript, two_sessions, write
 from tracklog.index.freshness import is_still
-from tracklog.sources.folders import settled_times
-from tracklog.sources.log_file import Root
+from tracklog.sources.log_file import Root, settled_times
 from tracklog.store.database import writing
 
 ONE = "00000001-0000-4000-8000-000000000001"

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracklog.sources.folders import folder_time
-from tracklog.sources.log_file import Root
+from tracklog.sources.log_file import Root, folder_time
 from tracklog.store.database import setting
 from tracklog.store.file_stamps import OUT_OF_REACH, folders_of, root_key, stamps
 

@@ -31,8 +31,8 @@ from tracklog.reading.family import kin_keys
 from tracklog.reading.session_files import SessionFiles, group
 from tracklog.reading.session_reader import SpoolReader
 from tracklog.sessions.tables_write import Name, drop_session, mark_only_here, mark_unsettled, session_names
-from tracklog.sources.folders import noted_folders, now_ns, settled_times
-from tracklog.sources.log_file import FileKind, LogFile, Root, Skipped
+from tracklog.sources.folders import noted_folders
+from tracklog.sources.log_file import FileKind, LogFile, Root, Skipped, now_ns, settled_times
 from tracklog.store import catalogue
 from tracklog.store.database import Database
 from tracklog.store.file_stamps import root_key

@@ -21,8 +21,8 @@ from pathlib import Path
 from tracklog.agents.discovery import find_all, find_at, find_one, roots_at
 from tracklog.reading.family import Relatives
 from tracklog.reading.session_files import SessionFiles, group
-from tracklog.sources.folders import are_as_listed, noted_folders, now_ns, settled_times
-from tracklog.sources.log_file import LogFile, Root, Skipped
+from tracklog.sources.folders import noted_folders
+from tracklog.sources.log_file import LogFile, Root, Skipped, are_as_listed, now_ns, settled_times
 
 _FEW = 64  # so many files are compared at every question
 _SHARE = 10  # comparing all files of a large folder takes at most one part in so many of the time

@@ -13,23 +13,16 @@ from __future__ import annotations
 
 import os
 import stat
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tracklog.errors import IMPOSSIBLE_NAME, SYMBOLIC_LINK, why_failed, why_not_regular
-from tracklog.sources.log_file import Agent, FileKind, LogFile, Skipped
-
-if TYPE_CHECKING:
-    pass
-
+from tracklog.sources.log_file import NOT_THERE, Agent, FileKind, LogFile, Skipped
 
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_NOT_THERE = -1
 _noted: ContextVar[dict[str, int] | None] = ContextVar("noted", default=None)
 
 
@@ -61,7 +54,7 @@ def list_folder(folder: Path, *, may_be_link: bool = False) -> Listing:
     noted = _noted.get()
     try:
         if noted is not None:
-            noted[str(folder)] = _NOT_THERE
+            noted[str(folder)] = NOT_THERE
         _read_folder(folder, 0 if may_be_link else os.O_NOFOLLOW, listing)
     except OSError as error:
         listing.skipped.append(Skipped(folder, why_failed(error)))
@@ -157,38 +150,3 @@ def _note_file(entry: os.DirEntry[str], folder: Path, listing: Listing) -> None:
         listing.files[entry.name] = status
     else:
         listing.skipped.append(Skipped(folder / entry.name, why_not_regular(status.st_mode)))
-
-
-_TOO_FRESH_NS = 100_000_000  # within the same tick of the clock, a folder may change and keep its time
-_UNCERTAIN = -2
-
-
-def are_as_listed(folders: Mapping[str, int], files: Iterable[LogFile]) -> bool:
-    """Whether folders have the times that were noted, and files are those that were listed."""
-    return all(folder_time(path) == at for path, at in folders.items()) and all(map(_is_as_listed, files))
-
-
-def _is_as_listed(file: LogFile) -> bool:
-    try:
-        status = os.lstat(file.path)
-    except OSError:
-        return False
-    seen = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-    return seen == (file.size, file.mtime_ns, file.ctime_ns, file.inode)
-
-
-def folder_time(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return _NOT_THERE
-
-
-def settled_times(folders: Mapping[str, int], began_ns: int) -> dict[str, int]:
-    """The times of folders as they can be relied upon: what changed just now is looked at again."""
-    return {path: at if at < began_ns - _TOO_FRESH_NS else _UNCERTAIN for path, at in folders.items()}
-
-
-def now_ns() -> int:
-    """The clock of the file system, as near as we know it."""
-    return time.time_ns()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -82,3 +85,38 @@ class LogFolder(NamedTuple):
 
 
 MAIN_KINDS = frozenset({FileKind.TRANSCRIPT, FileKind.DOCUMENT})
+NOT_THERE = -1  # the time of a folder that is not there
+_TOO_FRESH_NS = 100_000_000  # within the same tick of the clock, a folder may change and keep its time
+_UNCERTAIN = -2
+
+
+def are_as_listed(folders: Mapping[str, int], files: Iterable[LogFile]) -> bool:
+    """Whether folders have the times that were noted, and files are those that were listed."""
+    return all(folder_time(path) == at for path, at in folders.items()) and all(map(_is_as_listed, files))
+
+
+def _is_as_listed(file: LogFile) -> bool:
+    try:
+        status = os.lstat(file.path)
+    except OSError:
+        return False
+    seen = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return seen == (file.size, file.mtime_ns, file.ctime_ns, file.inode)
+
+
+def folder_time(folder: str) -> int:
+    """When a folder changed last."""
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return NOT_THERE
+
+
+def settled_times(folders: Mapping[str, int], began_ns: int) -> dict[str, int]:
+    """The times of folders as they can be relied upon: what changed just now is looked at again."""
+    return {path: at if at < began_ns - _TOO_FRESH_NS else _UNCERTAIN for path, at in folders.items()}
+
+
+def now_ns() -> int:
+    """The clock of the file system, as near as we know it."""
+    return time.time_ns()

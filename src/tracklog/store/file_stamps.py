@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tracklog.sources.log_file import Root
 from tracklog.store.surrogates import as_text, storable
-
-if TYPE_CHECKING:
-    pass
-
 
 OUT_OF_REACH = (
     -1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from datetime import datetime, tzinfo
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tracklog.ledger.ledger import Ledger, unpacked
 from tracklog.ledger.prices.rates import Prices
@@ -23,9 +23,6 @@ from tracklog.ledger.stored.rows import ledger_of
 from tracklog.ledger.stored.tables import SettledLog
 from tracklog.model.usage import Group, Source, UsageReport
 from tracklog.store.scope import Files, Scope
-
-if TYPE_CHECKING:
-    pass
 
 
 class LedgerQuery(NamedTuple):

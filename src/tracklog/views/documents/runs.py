@@ -7,14 +7,10 @@ Rules of this room
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracklog.live.run_entries import RunEntry, RunOrigin
 from tracklog.views.text.printing import safe, short_id
-
-if TYPE_CHECKING:
-    pass
-
 
 _LONGEST_WORD = 20  # of a word that the register should know
 

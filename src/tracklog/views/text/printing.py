@@ -15,11 +15,7 @@ import shlex
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import IO, TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
-
+from typing import IO, Any
 
 SCHEMA_VERSION = 1
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
