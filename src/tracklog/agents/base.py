@@ -1,44 +1,36 @@
-"""Report the fields of a record that were left out because their values do not fit."""
+"""The contract that an agent fulfils: what the rest of tracklog asks of Claude Code and of Codex.
+
+Rules
+  1. Outside `agents/`, no code imports one agent's package or compares an agent's name. What differs between agents is an
+     attribute or a method of `AgentSupport`, named after the difference, not after an agent.
+  2. Loading this module, `supported` and an agent's `support` is cheap: methods import what they need.
+  3. `AgentSupport` itself stands for an agent that we do not know: its answers are those of one that has nothing special.
+"""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from tracklog.model.events import (
-    Event,
-    Place,
-    StrangeSeen,
-)
-from tracklog.model.ids import NodeId
-from tracklog.model.records import Piece
-
-_LONGEST = 80
+if TYPE_CHECKING:
+    from tracklog.model.events import Event, Place
+    from tracklog.model.ids import NodeId
+    from tracklog.model.records import Piece
+    from tracklog.sources.log_file import Agent
 
 
-def with_odd_fields(events: list[Event], piece: Piece, path: str) -> list[Event]:
-    """The events of a piece, and one for each field that was left out of its record."""
-    place = Place(path, piece.line)
-    seen = [
-        StrangeSeen(
-            place=place,
-            at=piece.at,
-            kind=piece.record.kind,
-            problem=f"{field} was left out, its value does not fit: {_in_short(value)}",
-            is_aside=True,
-        )
-        for field, value in piece.odd
-    ]
-    return [*events, *seen]
+class Translator(Protocol):
+    """Makes events of an agent's records."""
+
+    def translate(self, piece: Piece) -> list[Event]: ...
 
 
-def _in_short(value: object) -> str:
-    try:
-        said = json.dumps(value, ensure_ascii=False)
-    except (ValueError, TypeError, RecursionError):
-        said = type(value).__name__
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+class RunningClient(NamedTuple):
+    """A running client."""
+
+    pid: int
+    started_ms: int
+    cwd: str | None  # None: we may not look
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +51,8 @@ class LogContents:
     attached: list[Attached] = field(default_factory=list)
 
 
-class Translator(Protocol):
-    """What each agent's translator can do."""
+class AgentSupport:
+    """What tracklog knows of an agent."""
 
-    def translate(self, piece: Piece) -> list[Event]: ...
-
-
-class ClaudeProcess(NamedTuple):
-    """A running Claude Code."""
-
-    pid: int
-    started_ms: int
-    cwd: str | None  # None: we may not look
+    name: Agent | None = None  # as logs, options and rows spell it
+    label = "an agent that tracklog does not know"  # for people

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from tracklog.agents.base import ClaudeProcess
+from tracklog.agents.base import RunningClient
 from tracklog.agents.claude_code.places import home_of
 from tracklog.agents.claude_code.session_registry import Registered, Roll, better
 from tracklog.liveness.log_signs import LogSign
@@ -184,7 +184,7 @@ class SessionLives:
         return running_codex(self._programs)
 
     @cached_property
-    def _claude(self) -> list[ClaudeProcess]:
+    def _claude(self) -> list[RunningClient]:
         if pids_named("claude", self._programs) == []:
             return []
         from tracklog.agents.claude_code.processes import running_claude  # slow to load

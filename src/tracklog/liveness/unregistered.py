@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from tracklog.agents.base import ClaudeProcess
+from tracklog.agents.base import RunningClient
 from tracklog.model.states import SILENT_MS, Doing
 from tracklog.sources.process_start import NEAR_MS, UNKNOWN_PROCESS, Alive
 
@@ -30,7 +30,7 @@ class LogFacts(NamedTuple):
 
 
 def claude_of(
-    running: Sequence[ClaudeProcess], *, cwd: str | None, last_ms: int, named: Collection[int] = ()
+    running: Sequence[RunningClient], *, cwd: str | None, last_ms: int, named: Collection[int] = ()
 ) -> Alive:
     """Whether a client that keeps no registry may hold a session: a process in its folder, older than its last line.
 
@@ -47,7 +47,7 @@ def unregistered(
     log: LogFacts,
     *,
     is_kept: bool,
-    running: Callable[[], Sequence[ClaudeProcess]],
+    running: Callable[[], Sequence[RunningClient]],
     named: Collection[int],
     now_ms: int,
 ) -> Alive:

@@ -20,7 +20,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from tracklog.agents.base import ClaudeProcess
+from tracklog.agents.base import RunningClient
 from tracklog.agents.claude_code.places import homes_of
 from tracklog.agents.claude_code.processes import running_claude
 from tracklog.agents.claude_code.session_registry import Registered, Roll, better
@@ -101,7 +101,7 @@ class Watch:
         self._announced: dict[str, Name] = {}
         self._looked_at_codex = 0.0
         self._codex_look_s = _CODEX_S
-        self._claude: list[ClaudeProcess] = []
+        self._claude: list[RunningClient] = []
         self._claude_again = 0.0
         self._looked_at_registry = 0.0
         self._events: list[LiveEvent] = []
@@ -470,7 +470,7 @@ class Watch:
                 session.alive = alive
                 self._timers.tell(name)
 
-    def _running_claude(self) -> list[ClaudeProcess]:
+    def _running_claude(self) -> list[RunningClient]:
         """The processes of Claude Code, as they were at most a moment ago."""
         now = time.monotonic()
         if now >= self._claude_again:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracklog.agents.base import with_odd_fields
 from tracklog.agents.claude_code.records import metadata, progress, side_files, system
 from tracklog.agents.claude_code.records.context import attachments, state
 from tracklog.agents.claude_code.records.context.attachments import AttachmentLine, QueuedCommand
@@ -41,6 +40,7 @@ from tracklog.agents.claude_code.translate.side_records import (
     worktree_changed,
 )
 from tracklog.agents.claude_code.translate.user import user_said
+from tracklog.agents.odd_fields import with_odd_fields
 from tracklog.model.events import (
     Event,
     HistoryInherited,

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracklog.agents.base import with_odd_fields
 from tracklog.agents.codex.records import envelope, events, reader, tool_events, turn_items
 from tracklog.agents.codex.records.items import Item
 from tracklog.agents.codex.translate import acts, sessions
 from tracklog.agents.codex.translate.items import ITEMS, SILENT_ITEMS
 from tracklog.agents.codex.translate.messages import mail
 from tracklog.agents.codex.translate.state import Memory, Where
+from tracklog.agents.odd_fields import with_odd_fields
 from tracklog.model.events import Event, SessionDescribed, StrangeSeen, TextInjected
 from tracklog.model.records import Blank, Broken, Piece, Unknown, UnknownPart
 
