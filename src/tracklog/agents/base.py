@@ -2,9 +2,9 @@
 
 Rules
   1. Outside `agents/`, no code imports one agent's package or compares an agent's name. What differs between agents is an
-     attribute or a method of `AgentSupport`, named after the difference, not after an agent.
-  2. Loading this module, `supported` and an agent's `support` is cheap: methods import what they need.
-  3. `AgentSupport` itself stands for an agent that we do not know: its answers are those of one that has nothing special.
+     attribute or a method of a topic below (`support_for(agent).logs`, …), named after the difference, not after an agent.
+  2. Loading this module, `supported` and an agent's `support` is cheap: the properties of `AgentSupport` import what they need.
+  3. The base class of each topic answers for an agent that we do not know: one that has nothing special.
 """
 
 from __future__ import annotations
@@ -51,8 +51,56 @@ class LogContents:
     attached: list[Attached] = field(default_factory=list)
 
 
+class AgentLogs:
+    """Where an agent's logs are, which of them form a session, and what differs in reading them."""
+
+
+class AgentUsage:
+    """How the usage of an agent's requests is scanned, and what its figures mean."""
+
+
+class AgentProcesses:
+    """How an agent's running clients are recognised, and which session each of them has open."""
+
+
+class AgentClient:
+    """An agent's headless client: program, arguments, stream, and what a folder makes it run."""
+
+
+class AgentHooks:
+    """An agent's hooks, and the settings files that name them."""
+
+
+class AgentReplay:
+    """How recorded sessions of an agent are played again."""
+
+
 class AgentSupport:
-    """What tracklog knows of an agent."""
+    """What tracklog knows of an agent, by topic. A topic is loaded when it is first asked for."""
 
     name: Agent | None = None  # as logs, options and rows spell it
     label = "an agent that tracklog does not know"  # for people
+
+    @property
+    def logs(self) -> AgentLogs:
+        return AgentLogs()
+
+    @property
+    def usage(self) -> AgentUsage:
+        return AgentUsage()
+
+    @property
+    def processes(self) -> AgentProcesses:
+        return AgentProcesses()
+
+    @property
+    def client(self) -> AgentClient:
+        return AgentClient()
+
+    @property
+    def hooks(self) -> AgentHooks:
+        return AgentHooks()
+
+    @property
+    def replay(self) -> AgentReplay:
+        return AgentReplay()
