@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from tracklog.agents.supported import support_for
 from tracklog.app.prices import load_prices
 from tracklog.app.scope.filters import Filters, is_in_project
 from tracklog.errors import UserError
@@ -208,8 +209,8 @@ def _ledger_of(files: Sequence[LogFile], asked: UsageQuery) -> tuple[Ledger, int
         done += n_bytes
 
     sessions = group(files)
-    if asked.group == "blocks" and any(one.agent == "claude" for one in sessions):
-        sessions = [one for one in sessions if one.agent == "claude"]  # its plans count in blocks, for itself
+    if asked.group == "blocks":  # an agent whose plans count in blocks has them for itself
+        sessions = [one for one in sessions if support_for(one.agent).usage.counts_in_blocks] or sessions
     total = sum(file.size for one in sessions for file in one.files if file.kind in _READ)
     by_owner = asked.group in _BY_OWNER or asked.filters.project is not None
     with progress("reading", total, done=lambda: done):
@@ -221,7 +222,7 @@ def _ledger_of(files: Sequence[LogFile], asked: UsageQuery) -> tuple[Ledger, int
             on_bytes=tell,
         )
     if by_owner:
-        from tracklog.ledger.first_folders import settle_folders
+        from tracklog.ledger.scan import settle_folders
 
         settle_folders(ledger, sessions)
     if not by_owner and ledger.elsewhere and _has_compactions(ledger):

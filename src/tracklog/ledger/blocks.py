@@ -1,4 +1,4 @@
-"""Five-hour blocks, as the plans of Claude count them, and how fast the running one burns.
+"""Five-hour blocks, as the plans of some agents count them, and how fast the running one burns.
 
 Rules of this room
   1. A block begins at the full hour (UTC) in which its first request was made, and lasts five hours.
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from tracklog.agents.supported import SUPPORTED
 from tracklog.model.usage import UsageRow
 
 _HOUR_MS = 3_600_000
@@ -31,6 +32,11 @@ class Burn(NamedTuple):
     cost_pico_usd_per_hour: int
     projected_tokens: int
     projected_cost_pico_usd: int
+
+
+def agents_in_blocks() -> list[str]:
+    """The agents whose plans count in blocks, each for itself."""
+    return [name for name, agent in SUPPORTED.items() if agent.usage.counts_in_blocks]
 
 
 def block_starts(times_ms: Sequence[int]) -> list[int]:

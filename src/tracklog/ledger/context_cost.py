@@ -11,11 +11,12 @@ What of a session's logs its story leaves out: which record stands where, and wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from tracklog.agents.base import LogContents
-from tracklog.agents.claude_code.attachments import _look_at
+from tracklog.agents.supported import support_for
 from tracklog.ledger.context_window import Load, PricedUsage, PromptWindow
 from tracklog.model.events import Place
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, ThreadId
@@ -213,13 +214,11 @@ _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 
 
 def contents_of(session: SessionFiles) -> LogContents:
-    """The contents of all its logs; agents without a tree have none that the story does not tell."""
-    contents = LogContents()
-    seen: set[str] = set()
+    """The contents of all its logs; agents without a tree have none that the session does not hold."""
+    contents = LogContents({}, [])
+    known: set[str] = set()
     for file in session.files:
-        if file.agent == "claude" and file.kind in _THREADS:
-            try:
-                _look_at(file, contents, seen)
-            except NotReadable:
-                continue  # whoever reads the session meets the same refusal and reports it
+        if file.kind in _THREADS:
+            with suppress(NotReadable):  # the reader of the session reports it
+                support_for(file.agent).usage.add_contents(file, contents, known)
     return contents

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, tzinfo
 from operator import itemgetter
 
+from tracklog.agents.supported import support_for
 from tracklog.clock import NO_TIME, moment_text
 from tracklog.ledger.blocks import block_starts
 from tracklog.ledger.ledger import Ledger
@@ -159,13 +160,11 @@ def all_entries(ledger: Ledger, prices: Prices) -> Iterator[Entry]:
 
 
 def public_id(ledger: Ledger, key: bytes, sight: Sight, session: str) -> str:
-    """What a request is called in documents: as its session calls it, where the key says that.
-
-    The key of a request of Codex without a count has the session's name before that of the request.
-    """
+    """The id of a request in documents: the one that its session uses, where the key tells it."""
     id = ledger.public_id(key)
-    is_uncounted = sight.output < 0 and ledger.sources[sight.first_file].agent == "codex"
-    return id.removeprefix(f"{session}:") if is_uncounted else id
+    if sight.output >= 0:
+        return id
+    return support_for(ledger.sources[sight.first_file].agent).usage.request_id(id, session)
 
 
 def _entry(ledger: Ledger, books: Books, number: int, key: str, sight: Sight) -> Entry:

@@ -89,8 +89,8 @@ def _texts(value: Any) -> Iterator[str]:
             waiting += one.values()
 
 
-def _look_at(file: LogFile, contents: LogContents, seen: set[str]) -> None:
-    """Takes in a log; a record that stands in an earlier one of the session, too, counts there."""
+def add_contents(file: LogFile, contents: LogContents, known: set[str]) -> None:
+    """Add the records and attachments of a log; a record of an earlier log of the session counts there."""
     path, is_main = str(file.path), file.kind in MAIN_KINDS
     for piece in pieces_of(file):
         record = piece.record
@@ -98,8 +98,8 @@ def _look_at(file: LogFile, contents: LogContents, seen: set[str]) -> None:
             continue
         if record.uuid:
             contents.nodes[Place(path, piece.line)] = NodeId(record.uuid)
-        found = attached(piece, path) if not record.uuid or record.uuid not in seen else None
+        found = attached(piece, path) if not record.uuid or record.uuid not in known else None
         if found is not None:
             contents.attached.append(found)
         if record.uuid:
-            seen.add(record.uuid)
+            known.add(record.uuid)

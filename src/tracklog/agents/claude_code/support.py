@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracklog.agents.base import AgentSupport
 
 if TYPE_CHECKING:
+    from tracklog.agents.claude_code.usage import ClaudeUsage
     from tracklog.sources.log_file import Agent
 
 
@@ -15,3 +16,9 @@ class ClaudeCode(AgentSupport):
 
     name: Agent = "claude"
     label = "Claude Code"
+
+    @property
+    def usage(self) -> ClaudeUsage:
+        from tracklog.agents.claude_code.usage import USAGE
+
+        return USAGE

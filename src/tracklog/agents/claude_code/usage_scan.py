@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tracklog.agents.base import LogToScan
 from tracklog.agents.claude_code import records
 from tracklog.agents.claude_code.records import usage_lines
 from tracklog.agents.claude_code.records.usage_lines import (
@@ -74,22 +75,11 @@ _where = msgspec.json.Decoder(_Where)
 _broken = msgspec.json.Decoder(_Broken)
 
 
-def scan(
-    number: int,
-    source: Source,
-    file: LogFile,
-    *,
-    rule: CountRule,
-    with_tools: bool,
-    is_newest: bool = True,
-    buffer: memoryview | None = None,
-) -> UsageBlock:
-    """All that a file says of requests. Of a damaged one, what could be read, and why not more.
-
-    Of several files of one thread only the newest is asked what it waits for. Whoever scans many gives a buffer.
-    """
+def scan(log: LogToScan, buffer: memoryview | None = None) -> UsageBlock:
+    """All that a file says of requests. Of a damaged one, what could be read, and why not more."""
+    file = log.file
     buffer = buffer_of(CHUNK) if buffer is None else buffer
-    reading = _Reading(number, source, rule, with_tools=with_tools)
+    reading = _Reading(log.number, log.source, log.rule, with_tools=log.with_tools)
     hits = LinesWith(chunks_in(buffer, file), usage_lines.NEEDLE, usage_lines.TOTALS_NEEDLE, _CUT_OFF)
     problem, is_transient = None, False
     try:
@@ -100,9 +90,9 @@ def scan(
         problem, is_transient = error.why, error.is_transient
     block = reading.block(file)
     block.problem, block.is_transient = problem, is_transient
-    if rule == "ours" and problem is None:
+    if log.rule == "ours" and problem is None:
         block.totals = reading.totals.last()
-        if is_newest:
+        if log.is_newest:
             try:
                 _look_behind(block, hits, file, reading)
             except NotReadable as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tracklog.agents.base import AgentSupport
 
 if TYPE_CHECKING:
+    from tracklog.agents.codex.usage import CodexUsage
     from tracklog.sources.log_file import Agent
 
 
@@ -15,3 +16,9 @@ class Codex(AgentSupport):
 
     name: Agent = "codex"
     label = "Codex"
+
+    @property
+    def usage(self) -> CodexUsage:
+        from tracklog.agents.codex.usage import USAGE
+
+        return USAGE

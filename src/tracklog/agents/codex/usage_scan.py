@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tracklog.agents.base import LogToScan
 from tracklog.agents.codex.records import usage as codex_usage
 from tracklog.agents.codex.records.usage import PayloadFields, SpendingLine, TokenFields
 from tracklog.agents.pending_request import Waiting
@@ -30,31 +31,17 @@ from tracklog.sources.needles import LinesWith
 if TYPE_CHECKING:
     from tracklog.model.lineage.copies import Own
 
-_CHUNK = 1 << 18
+CHUNK = 1 << 18
 _BITS = LARGEST.bit_length()
 _NOWHERE: tuple[int, RequestId, Event] = (-1, RequestId(""), Event(place=Place("", 0)))
 _ITEM = b'"response_item"'
 
 
-def scan(
-    number: int,
-    source: Source,
-    file: LogFile,
-    *,
-    rule: CountRule,
-    own: Own | None = None,
-    family: str | None = None,
-    with_tools: bool = False,
-    is_newest: bool = True,
-    buffer: memoryview | None = None,
-) -> UsageBlock:
-    """All that a file says of requests. Of a damaged one, what could be read, and why not more.
-
-    Of several files of one thread only the newest is asked what it waits for. `family` is a name for all sessions that
-    may hold copies of one another. Whoever scans many gives a buffer.
-    """
-    buffer = buffer_of(_CHUNK) if buffer is None else buffer
-    reading = _Reading(number, source, rule, family or source.session)
+def scan(log: LogToScan, buffer: memoryview | None = None) -> UsageBlock:
+    """All that a file says of requests. Of a damaged one, what could be read, and why not more."""
+    file, own = log.file, log.own
+    buffer = buffer_of(CHUNK) if buffer is None else buffer
+    reading = _Reading(log.number, log.source, log.rule, log.family or log.source.session)
     hits = LinesWith(chunks_in(buffer, file), codex_usage.NEEDLE, *codex_usage.CONTEXT_NEEDLES)
     problem, is_transient = None, False
     try:
@@ -65,9 +52,9 @@ def scan(
             for batch in hits.batches():
                 for offset, raw in batch:
                     reading.see(offset, raw)
-        if rule == "ours" and is_newest:
+        if log.rule == "ours" and log.is_newest:
             _look_behind(reading, hits, file, own)
-        if with_tools:
+        if log.with_tools:
             reading.tools = _tools(reading, file, own)
     except NotReadable as error:
         problem, is_transient = error.why, error.is_transient

@@ -12,6 +12,7 @@ from datetime import datetime, tzinfo
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from tracklog.ledger.blocks import agents_in_blocks
 from tracklog.ledger.ledger import Ledger, unpacked
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.pricing import RequestFilter, folders
@@ -56,9 +57,12 @@ def answer(
     """What the logs of a scope come to, as the ledger was last settled; None: the index cannot tell."""
     if not was_settled(db):
         return None
-    if question.group == "blocks" and tables.has_agent(db, "claude") and agent is None:
-        agent = "claude"  # its plans count in blocks, for itself
-    files = tables.files_in(db, scope, agent)
+    agents = None if agent is None else [agent]
+    if (
+        question.group == "blocks" and agents is None
+    ):  # an agent whose plans count in blocks has them for itself
+        agents = [name for name in agents_in_blocks() if tables.has_agent(db, name)] or None
+    files = tables.files_in(db, scope, agents)
     if files is not None and not files.is_closed:
         return None
     if question.group == "tool" and not tables.has_tools(db):

@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from tracklog.agents.supported import SUPPORTED
 from tracklog.ledger.ledger import Ledger, give_to_eldest, marks_of, packed, unpacked
 from tracklog.ledger.owners import parents_in
 from tracklog.ledger.prices.rates import Prices
-from tracklog.ledger.scan import OnBytes, Work, blocks_of, sources_of
+from tracklog.ledger.scan import OnBytes, Work, blocks_of, sources_of, with_shared_usage
 from tracklog.ledger.stored import tables
 from tracklog.ledger.stored.freshness import is_settled, state_with
 from tracklog.ledger.stored.rows import LedgerInRows, components_of, ledger_of, steps_of
@@ -141,10 +142,11 @@ class _Known:
         names = {self.sources[id][1:3] for id in changed if id in self.sources}
         names |= {self.settled[id][4:6] for id in changed if id in self.settled}
         components = {self.settled[id].component for id in changed if id in self.settled}
+        sharing = {name for name, agent in SUPPORTED.items() if agent.usage.shares_usage_in_family}
         names |= {
-            log[4:6] for log in self.settled.values() if log.component in components and log.agent == "codex"
+            log[4:6] for log in self.settled.values() if log.component in components and log.agent in sharing
         }
-        families = _families(sessions) if any(agent == "codex" for agent, _ in names) else {}
+        families = _families(sessions) if any(agent in sharing for agent, _ in names) else {}
         kin = {families[name] for name in names if name in families}
         names |= {name for name, family in families.items() if family in kin}
         return [session for session in sessions if (session.agent, session.id) in names]
@@ -351,10 +353,10 @@ def _uncounted(known: _Known) -> Iterator[SettledLog]:
 
 
 def _families(sessions: Sequence[SessionFiles]) -> dict[tuple[str, str], str]:
-    """The sessions of Codex that share a history, each with a name for all of them."""
-    rollouts = [session for session in sessions if session.agent == "codex"]
-    if not any(session.sources for session in rollouts):
+    """The sessions that share usage in a family, each with a name for all of them."""
+    sharing = with_shared_usage(sessions)
+    if not any(session.sources for session in sharing):
         return {}
     from tracklog.reading.family import families
 
-    return {name: min(one.id for one in kin.sessions) for name, kin in families(rollouts).items()}
+    return {name: min(one.id for one in kin.sessions) for name, kin in families(sharing).items()}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tracklog.ledger.prices.rates import Prices, cost_pico_usd
@@ -317,15 +317,15 @@ def entries_with_more(db: sqlite3.Connection) -> list[EntryRow]:
     return [EntryRow(*row) for row in rows]
 
 
-def files_in(db: sqlite3.Connection, scope: Scope | None, agent: str | None) -> Files | None:
+def files_in(db: sqlite3.Connection, scope: Scope | None, agents: Sequence[str] | None) -> Files | None:
     """The logs of a scope that count; None: all that there are."""
     where, values = "is_counted", list[str]()
     if scope is not None:
         inside, values = scope.condition("path")
         where += f" and {inside}"
-    if agent is not None:
-        where += " and agent = ?"
-        values.append(agent)
+    if agents is not None:
+        where += f" and agent in ({', '.join('?' * len(agents))})"
+        values += agents
     n_all = db.execute("select count(*) from ledger_logs where is_counted").fetchone()[0]
     rows = db.execute(f"select count(*) from ledger_logs where {where}", values)
     if rows.fetchone()[0] == n_all:

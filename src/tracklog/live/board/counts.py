@@ -16,6 +16,7 @@ from queue import PriorityQueue
 from threading import Event, Lock, Thread
 from typing import NamedTuple
 
+from tracklog.agents.supported import support_for
 from tracklog.ledger.cost_sums import sums_in
 from tracklog.ledger.ledger import Ledger
 from tracklog.ledger.prices.rates import Prices
@@ -28,10 +29,6 @@ from tracklog.reading.session_files import Name, SessionFiles
 from tracklog.sources.files import NotReadable
 from tracklog.sources.log_file import Agent
 
-USUAL_WINDOW, LONG_WINDOW = (
-    200_000,
-    1_000_000,
-)  # tokens; beyond the first only clients that were asked for it go
 _LEAST_S = 1.0  # between two countings of one session
 _SHARE = 20  # a counting takes at most one part in so many of the time
 _LIVING = ("waiting", "working", "idle")
@@ -99,10 +96,10 @@ class BoardCounts:
         files = self._watch.logs_of(session)
         size, now = sum(file.size for file in files), self._clock()
         counted, again_at = self._next.get(name, (-1, 0.0))
-        if not files or size == counted or now < again_at:
+        agent = support_for(session.agent).name
+        if not files or agent is None or size == counted or now < again_at:
             return None
         self._next[name] = size, now + _LEAST_S
-        agent: Agent = "codex" if session.agent == "codex" else "claude"
         own = SessionFiles(session.id, agent, tuple(files))
         if name not in self._related:
             self._related[name] = self._watch.related_to(own)
@@ -203,15 +200,15 @@ def _spent(job: _Job, prices: Prices, *, may_fork: bool) -> tuple[SessionUsage, 
         is_lower_bound=cost.is_lower_bound or problem is not None,
         tokens=tokens.input + tokens.output + tokens.cache_write + tokens.cache_read,
         context_tokens=used,
-        window=job.window or (_claude_window(ledger) if own.agent == "claude" else None),
+        window=job.window or (_usual_window(ledger, own.agent)),
     )
     return spending, problem
 
 
-def _claude_window(ledger: Ledger) -> int:
-    """Claude Code does not say it; who has sent more than the usual window holds has the long one."""
+def _usual_window(ledger: Ledger, agent: Agent) -> int | None:
+    """The window of a session whose log does not state it, as far as its agent tells it from the prompts."""
     prompts = (sight.input + sight.cache_write + sight.cache_read for sight in ledger.rows())
-    return LONG_WINDOW if max(prompts, default=0) > USUAL_WINDOW else USUAL_WINDOW
+    return support_for(agent).usage.context_window(max(prompts, default=0))
 
 
 def _last_of_main(ledger: Ledger, session: str) -> Sight | None:
