@@ -31,12 +31,14 @@ from typing import Any
 import msgspec
 
 from tracklog.agents.drift import Drift, Stray, converted, shape_of
+from tracklog.model.events import Event, Place, StrangeSeen
 from tracklog.model.records import Blank, Broken, Piece, Record, Unknown, WithOddFields
 from tracklog.sources.json_text import BOM, WHITE, is_too_much, loads, outline
 from tracklog.sources.lines import KEPT_BYTES, Line
 
 Span = tuple[int, int]
 Judge = Callable[[dict[str, Any]], bool]
+_LONGEST_ODD = 80  # characters of a value that does not fit
 _START = re.compile(r'\{\s*"')
 _NULS = re.compile(rb"\x00+")
 _SOLID = re.compile(rb"[^ \t\r\n\x00\xef\xbb\xbf]")
@@ -314,3 +316,27 @@ def _why_broken(body: bytes, error: ValueError) -> str:
     if body.lstrip(b"\0")[:1] not in b"{[":
         return "not JSON"
     return f"not whole JSON: {error}"
+
+
+def with_odd_fields(events: list[Event], piece: Piece, path: str) -> list[Event]:
+    """The events of a piece, and one for each field that was left out of its record."""
+    place = Place(path, piece.line)
+    seen = [
+        StrangeSeen(
+            place=place,
+            at=piece.at,
+            kind=piece.record.kind,
+            problem=f"{field} was left out, its value does not fit: {_in_short(value)}",
+            is_aside=True,
+        )
+        for field, value in piece.odd
+    ]
+    return [*events, *seen]
+
+
+def _in_short(value: object) -> str:
+    try:
+        said = json.dumps(value, ensure_ascii=False)
+    except (ValueError, TypeError, RecursionError):
+        said = type(value).__name__
+    return said if len(said) <= _LONGEST_ODD else f"{said[:_LONGEST_ODD]}…"

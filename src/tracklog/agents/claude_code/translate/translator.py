@@ -40,7 +40,7 @@ from tracklog.agents.claude_code.translate.side_records import (
     worktree_changed,
 )
 from tracklog.agents.claude_code.translate.user import user_said
-from tracklog.agents.odd_fields import with_odd_fields
+from tracklog.agents.reader import with_odd_fields
 from tracklog.model.events import (
     Event,
     HistoryInherited,

@@ -19,7 +19,7 @@ from tracklog.agents.codex.translate import acts, sessions
 from tracklog.agents.codex.translate.items import ITEMS, SILENT_ITEMS
 from tracklog.agents.codex.translate.messages import mail
 from tracklog.agents.codex.translate.state import Memory, Where
-from tracklog.agents.odd_fields import with_odd_fields
+from tracklog.agents.reader import with_odd_fields
 from tracklog.model.events import Event, SessionDescribed, StrangeSeen, TextInjected
 from tracklog.model.records import Blank, Broken, Piece, Unknown, UnknownPart
 
