@@ -65,7 +65,13 @@ from tracklog.model.events import (
 )
 
 DATA = Path(__file__).parents[3] / "data" / "codex"
-LEGACY = [reader.MetaLine, reader.StateLine, reader.Document, reader.HistoryLine, reader.SessionIndexLine]
+LEGACY = [
+    reader.MetaLine,
+    reader.StateLine,
+    reader.Document,
+    reader.CodexHistoryLine,
+    reader.SessionIndexLine,
+]
 
 
 @pytest.mark.parametrize(

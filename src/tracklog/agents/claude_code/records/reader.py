@@ -18,7 +18,7 @@ from tracklog.agents.claude_code.records.outputs.tool_results import strays_of_t
 from tracklog.agents.claude_code.records.progress import ProgressLine
 from tracklog.agents.claude_code.records.side_files import (
     AgentMeta,
-    HistoryLine,
+    ClaudeHistoryLine,
     JournalFailed,
     JournalLaunched,
     JournalResult,
@@ -144,7 +144,7 @@ READER = Reader(
 )
 META_READER = single("claude", AgentMeta, name="meta")
 REGISTRY_READER = single("claude", Registry, name="registry")
-HISTORY_READER = single("claude", HistoryLine, name="history")
+HISTORY_READER = single("claude", ClaudeHistoryLine, name="history")
 WORKFLOW_READER = single("claude", WorkflowRun, name="workflow")
 TITLE_READER = single("claude", TitleFile, name="title")
 PROJECT_INDEX_READER = single("claude", ProjectIndex, name="project-index")

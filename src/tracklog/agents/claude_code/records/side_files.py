@@ -75,7 +75,7 @@ class Registry(CamelRecord, kw_only=True):
         return self.session_id
 
 
-class HistoryLine(CamelRecord, kw_only=True):
+class ClaudeHistoryLine(CamelRecord, kw_only=True):
     """`history.jsonl`: a prompt that was typed."""
 
     display: str

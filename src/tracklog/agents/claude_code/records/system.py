@@ -132,7 +132,7 @@ class StopHookSummary(SystemLine, tag="stop_hook_summary"):
     total_duration_ms: float | None = None
 
 
-class CommandRun(Camel):
+class LocalCommandLine(Camel):
     """A slash command as it was typed."""
 
     command: str | None = None
@@ -142,7 +142,7 @@ class CommandRun(Camel):
 class LocalCommand(SystemLine, tag="local_command"):
     """A slash command or its output, as markup."""
 
-    command_run: CommandRun | None = None
+    command_run: LocalCommandLine | None = None
     context_usage: Raw = Raw()
 
 

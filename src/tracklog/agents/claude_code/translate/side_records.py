@@ -49,7 +49,7 @@ def hook_ran(outcome: str) -> Translate:
     return lambda record, where: [_hook_ran(record.attachment, outcome, where)]
 
 
-def _hook_ran(hook: attachments.HookRun, outcome: str, where: Where) -> HookRan:
+def _hook_ran(hook: attachments.HookAttachment, outcome: str, where: Where) -> HookRan:
     decision, ran_input = _decided(hook)
     said = opened(hook.content)
     blocking = getattr(hook, "blocking_error", None)
@@ -74,7 +74,7 @@ def _hook_ran(hook: attachments.HookRun, outcome: str, where: Where) -> HookRan:
     )
 
 
-def _decided(hook: attachments.HookRun) -> tuple[str | None, Raw]:
+def _decided(hook: attachments.HookAttachment) -> tuple[str | None, Raw]:
     """What a hook decided, in its own words, and the input that it put in place of the model's."""
     decision = getattr(hook, "decision", None)
     if not hook.stdout or "hookSpecificOutput" not in hook.stdout:

@@ -93,7 +93,7 @@ class MemoryCitation(Named, rename="camel"):
     rollout_ids: list[str] | None = None
 
 
-class Question(Named):
+class AskedQuestion(Named):
     """A question that the agent asks without waiting for the answer."""
 
     title: str | None = None

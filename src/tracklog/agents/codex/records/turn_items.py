@@ -9,6 +9,7 @@ from tracklog.agents.codex.records.items import Output
 from tracklog.agents.codex.records.parts import (
     NOTHING,
     AgentRef,
+    AskedQuestion,
     Duration,
     FileChange,
     Free,
@@ -17,7 +18,6 @@ from tracklog.agents.codex.records.parts import (
     McpResult,
     MemoryCitation,
     ParsedCommand,
-    Question,
     ReviewOutput,
     ReviewTarget,
     TextElement,
@@ -111,7 +111,7 @@ class AgentMessageItem(Act, tag="AgentMessage", kw_only=True):
     phase: str | None = None
     memory_citation: MemoryCitation | None = None
     delivery: str | None = None
-    questions: list[Question] | None = None
+    questions: list[AskedQuestion] | None = None
 
 
 class PlanItem(Act, tag="Plan", kw_only=True):

@@ -184,7 +184,7 @@ SILENT: set[type] = {
     envelope.SecurityRiskScoreLine,  # the client's own bookkeeping, as the next
     envelope.SessionStateLine,
     reader.StateLine,
-    reader.HistoryLine,  # prompts of all sessions, for the arrow keys; they stand in the transcripts
+    reader.CodexHistoryLine,  # prompts of all sessions, for the arrow keys; they stand in the transcripts
     events.TokenCount,  # accounting: repeated, recomputed, and never a request
     events.AgentMessageEvent,  # mirror of a response item, as the next two
     events.AgentReasoning,
