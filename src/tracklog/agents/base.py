@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from tracklog.model.events import Event, Place
+    from tracklog.model.events import LogEvent, Place
     from tracklog.model.ids import NodeId
     from tracklog.model.lineage.copies import Own
     from tracklog.model.records import Piece
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Translator(Protocol):
     """Makes events of an agent's records."""
 
-    def translate(self, piece: Piece) -> list[Event]: ...
+    def translate(self, piece: Piece) -> list[LogEvent]: ...
 
 
 class RunningClient(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from tracklog.clock import moment_ms
 from tracklog.model.events import (
     CommandRun,
-    Event,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     RequestFailed,
@@ -44,10 +44,10 @@ class Waiting:
     """Follows a thread's events; knows whether the model's answer is due."""
 
     def __init__(self) -> None:
-        self.since: Event | None = None
+        self.since: LogEvent | None = None
         self._open: set[CallId] = set()
 
-    def see(self, event: Event) -> None:
+    def see(self, event: LogEvent) -> None:
         """Takes in what happened next."""
         if event.is_copy:
             return
@@ -63,7 +63,7 @@ class Waiting:
             self.since = None
 
 
-def _is_notice(event: Event) -> bool:
+def _is_notice(event: LogEvent) -> bool:
     return isinstance(event, TextInjected) and event.why == "notification" and event.is_message
 
 
@@ -91,7 +91,7 @@ def awaited_in(file: LogFile, start: int, *, model: int) -> Awaited | None:
     return due
 
 
-def _is_of_thread(event: Event, file: LogFile) -> bool:
+def _is_of_thread(event: LogEvent, file: LogFile) -> bool:
     return not event.is_sidechain or file.kind is FileKind.SUBAGENT
 
 

@@ -31,7 +31,7 @@ from typing import Any
 import msgspec
 
 from tracklog.agents.drift import Drift, Stray, converted, shape_of
-from tracklog.model.events import Event, Place, StrangeSeen
+from tracklog.model.events import LogEvent, Place, StrangeSeen
 from tracklog.model.records import Blank, Broken, Piece, Record, Unknown, WithOddFields
 from tracklog.sources.json_text import BOM, WHITE, is_too_much, loads, outline
 from tracklog.sources.lines import KEPT_BYTES, Line
@@ -318,7 +318,7 @@ def _why_broken(body: bytes, error: ValueError) -> str:
     return f"not whole JSON: {error}"
 
 
-def with_odd_fields(events: list[Event], piece: Piece, path: str) -> list[Event]:
+def with_odd_fields(events: list[LogEvent], piece: Piece, path: str) -> list[LogEvent]:
     """The events of a piece, and one for each field that was left out of its record."""
     place = Place(path, piece.line)
     seen = [

@@ -15,9 +15,9 @@ from typing import Any
 from tracklog.agents.base import Translator
 from tracklog.agents.codex.translate import state
 from tracklog.agents.codex.translate import translator as codex_translator
-from tracklog.model.events import Event
+from tracklog.model.events import LogEvent
 
-_OURS = (state.__name__, Event.__module__)
+_OURS = (state.__name__, LogEvent.__module__)
 _PLAIN = {
     ("builtins", "set"),
     ("builtins", "frozenset"),

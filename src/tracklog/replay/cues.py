@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 from msgspec import Raw
 
 from tracklog.model.events import (
-    Event,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     TaskSeen,
@@ -94,7 +94,7 @@ class ThreadCues:
         self._shells: set[TaskId] = set()  # that run in the background
         self._ends: tuple[int, bool] | None = None  # a last answer was written, and says that it is the last
 
-    def hear(self, event: Event, raw: bytes, at_ms: int) -> None:
+    def hear(self, event: LogEvent, raw: bytes, at_ms: int) -> None:
         """Takes in what happened next; `raw` is the line that tells it."""
         heard = self._HEARD.get(type(event))
         if heard is not None and not event.is_copy and (self._thread is not None or not event.is_sidechain):
@@ -252,7 +252,7 @@ class ThreadCues:
         whose = {} if self._thread is None else {"agent_id": self._thread}
         self._found.append(HookCall(at_ms, event, {**whose, **fields}))
 
-    _HEARD: ClassVar[dict[type[Event], Callable[[Any, Any, bytes, int], None]]] = {
+    _HEARD: ClassVar[dict[type[LogEvent], Callable[[Any, Any, bytes, int], None]]] = {
         PromptGiven: _prompted,
         TextInjected: _injected,
         TurnBegan: _began,

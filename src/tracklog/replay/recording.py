@@ -20,7 +20,7 @@ from tracklog.agents.claude_code.places import slug
 from tracklog.agents.registry import lines_of, reader_for, translator_of
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.errors import UserError
-from tracklog.model.events import Event, SessionDescribed
+from tracklog.model.events import LogEvent, SessionDescribed
 from tracklog.reading.session_files import SessionFiles, thread_of
 from tracklog.replay.cues import Cue, ThreadCues
 from tracklog.sources.files import NotReadable
@@ -183,7 +183,7 @@ def _noted(lines: Iterable[Line], heard: _Heard) -> Iterator[Line]:
         yield line
 
 
-def _description(event: Event) -> SessionDescribed | None:
+def _description(event: LogEvent) -> SessionDescribed | None:
     return event if isinstance(event, SessionDescribed) and event.cwd else None
 
 

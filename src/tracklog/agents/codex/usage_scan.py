@@ -19,7 +19,7 @@ from tracklog.agents.codex.records import usage as codex_usage
 from tracklog.agents.codex.records.usage import PayloadFields, SpendingLine, TokenFields
 from tracklog.agents.pending_request import Waiting
 from tracklog.clock import moment_ms
-from tracklog.model.events import Event, ModelReplied, Place, ToolCalled, TurnInterrupted
+from tracklog.model.events import LogEvent, ModelReplied, Place, ToolCalled, TurnInterrupted
 from tracklog.model.ids import RequestId
 from tracklog.model.usage import LARGEST, NO_USAGE, Aside, Awaited, CountRule, Source, UsageBlock, pack
 from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 18
 _BITS = LARGEST.bit_length()
-_NOWHERE: tuple[int, RequestId, Event] = (-1, RequestId(""), Event(place=Place("", 0)))
+_NOWHERE: tuple[int, RequestId, LogEvent] = (-1, RequestId(""), LogEvent(place=Place("", 0)))
 _ITEM = b'"response_item"'
 
 
@@ -178,12 +178,12 @@ class _Reading:
         """The model in force."""
         return self.context.model
 
-    def see_without_figures(self, offset: int, event: Event, request: RequestId) -> None:
+    def see_without_figures(self, offset: int, event: LogEvent, request: RequestId) -> None:
         """An answer that no count follows."""
         row = self._row(offset, event.at, None, self.model)
         self._add(f"{self.source.session}:{request}", offset, row)
 
-    def wait(self, offset: int, event: Event) -> None:
+    def wait(self, offset: int, event: LogEvent) -> None:
         """The last turn waits for its answer."""
         self.awaited = Awaited(offset, moment_ms(event.at), self._name(self.model))
 
@@ -302,7 +302,7 @@ def _look_behind(reading: _Reading, hits: LinesWith, file: LogFile, own: Own | N
             return
     waiting, due = Waiting(), 0
     places = sorted(reading.places)
-    uncounted: dict[RequestId, tuple[int, Event]] = {}
+    uncounted: dict[RequestId, tuple[int, LogEvent]] = {}
     first = last = _NOWHERE
     for offset, event in _events(file, own):
         waiting.see(event)
@@ -335,7 +335,7 @@ def _tools(reading: _Reading, file: LogFile, own: Own | None) -> dict[int, Aside
     return {row: Aside(sorted(names)) for row, names in found.items()}
 
 
-def _is_of_client(event: Event) -> bool:
+def _is_of_client(event: LogEvent) -> bool:
     """The client words what a review found in the model's name."""
     return isinstance(event, ModelReplied) and event.is_synthetic
 
@@ -348,7 +348,7 @@ def _comes_before(count: int | None, item: int) -> bool:
     return count is not None and count < item
 
 
-def _events(file: LogFile, own: Own | None) -> Iterable[tuple[int, Event]]:
+def _events(file: LogFile, own: Own | None) -> Iterable[tuple[int, LogEvent]]:
     from tracklog.agents.codex.translate.translator import CodexTranslator
     from tracklog.agents.registry import pieces_of
 

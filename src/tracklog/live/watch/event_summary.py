@@ -16,7 +16,7 @@ import msgspec
 from tracklog.live.journal import told_state
 from tracklog.model.events import (
     ContextCompacted,
-    Event,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     RequestFailed,
@@ -34,7 +34,7 @@ _LONGEST_INPUT = 400
 Told = tuple[str, dict[str, Any]]
 
 
-def told_of(event: Event) -> Told | None:
+def told_of(event: LogEvent) -> Told | None:
     """The name of what happened, and its facts; None for what nobody waits for."""
     if event.is_copy:
         return None
@@ -100,7 +100,7 @@ def _task(event: TaskSeen) -> Told:
     )
 
 
-_TOLD: dict[type[Event], Callable[[Any], Told | None]] = {
+_TOLD: dict[type[LogEvent], Callable[[Any], Told | None]] = {
     PromptGiven: _prompt,
     ModelReplied: _reply,
     ToolCalled: _call,

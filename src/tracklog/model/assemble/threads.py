@@ -20,7 +20,7 @@ from msgspec import structs
 from tracklog.model.assemble.tasks import Tasks
 from tracklog.model.assemble.verdicts import ThreadEnd
 from tracklog.model.events import (
-    Event,
+    LogEvent,
     Place,
     ThreadDescribed,
     TurnEnded,
@@ -268,7 +268,7 @@ def _cut_circles(strands: Mapping[ThreadId, Strand]) -> None:
         settled.update(way)
 
 
-def end_of(strand: Strand) -> tuple[ThreadEnd, Event | None]:
+def end_of(strand: Strand) -> tuple[ThreadEnd, LogEvent | None]:
     """How a thread's own log says that it ended, and the line that shows it."""
     fold = strand.fold
     reply, last = fold.last_reply, fold.last

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 
 from tracklog.model.assemble.verdicts import Judgement, effective
-from tracklog.model.events import Event, HookRan, Place, PromptGiven, TaskSeen, ToolReturned
+from tracklog.model.events import HookRan, LogEvent, Place, PromptGiven, TaskSeen, ToolReturned
 from tracklog.model.fold.thread import CallFacts, RequestFacts, TurnFacts
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, SessionId, ThreadId
 from tracklog.model.records import opened
@@ -190,7 +190,7 @@ def own_side_file(path: str | None) -> str | None:
 
 
 def _phases(facts: CallFacts, result: ToolReturned | None, seen: list[TaskSeen]) -> list[Phase]:
-    found: list[tuple[str, Event]] = [("asked", facts.called)]
+    found: list[tuple[str, LogEvent]] = [("asked", facts.called)]
     found += [(_hook_phase(hook), hook) for hook in facts.hooks if not hook.is_heard]
     found += [("progress", one) for one in (facts.first_progress, facts.last_progress) if one is not None]
     found += [("noted", note) for note in facts.reports]

@@ -37,7 +37,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from tracklog.model.events import Event, HookRan, Place, TaskSeen, ToolReturned
+from tracklog.model.events import HookRan, LogEvent, Place, TaskSeen, ToolReturned
 from tracklog.model.fold.thread import CallFacts
 from tracklog.model.session import Outcome, Sureness, Verdict
 
@@ -68,7 +68,7 @@ class Circumstances(NamedTuple):
     is_abandoned: bool = False  # its branch was left
     seen: Sequence[TaskSeen] = ()  # what was said of its work in the background, in order
     child: ThreadEnd | None = None  # how the subagent that it spawned ended, by its own log
-    child_event: Event | None = None  # the line that shows it
+    child_event: LogEvent | None = None  # the line that shows it
     is_beside_interrupted: bool = False  # a call of the same answer was interrupted
     is_in_stopped_thread: bool = False  # the subagent that made the call was stopped
 
@@ -80,7 +80,7 @@ class Judgement:
     verdict: Verdict
     sureness: Sureness
     why: str
-    because: list[Event] = field(default_factory=list)
+    because: list[LogEvent] = field(default_factory=list)
     outcome: Outcome | None = None
     timed_out: bool = False
 
@@ -143,7 +143,7 @@ def _by_hooks(call: CallFacts, result: ToolReturned) -> Judgement | None:
 def _rejected(call: CallFacts, result: ToolReturned, around: Circumstances) -> Judgement:
     stop = call.interrupted_by
     if call.reports:
-        because: list[Event] = [result, *call.reports]
+        because: list[LogEvent] = [result, *call.reports]
         return Judgement("interrupted", "stated", "it had begun: the client noted its end", because)
     if stop is not None and stop.request is not None:
         return Judgement("interrupted", "stated", "the interruption names the answer it cut", [result, stop])
@@ -178,7 +178,7 @@ def _came_back(call: CallFacts, result: ToolReturned, around: Circumstances) -> 
     if note is not None and note.end == "killed" and result.said != "error":
         return Judgement("interrupted", "stated", "the client notes that it was killed", [result, note])
     if result.said == "ok" and around.child == "failed":
-        because: list[Event] = [result, *([around.child_event] if around.child_event else [])]
+        because: list[LogEvent] = [result, *([around.child_event] if around.child_event else [])]
         return Judgement("error", "inferred", "the subagent's last words are an API error", because)
     return Judgement("error" if result.said == "error" else "ok", _sureness(result), result.why, [result])
 
@@ -194,7 +194,7 @@ def _backgrounded(call: CallFacts, result: ToolReturned, around: Circumstances) 
     return judgement
 
 
-def _outcome(call: CallFacts, around: Circumstances) -> tuple[Outcome, list[Event]]:
+def _outcome(call: CallFacts, around: Circumstances) -> tuple[Outcome, list[LogEvent]]:
     """How the work in the background ended: by the client's note, by notices, by its own log."""
     notes = [note for note in call.reports if note.end != "running"]
     if notes:

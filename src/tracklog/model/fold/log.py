@@ -17,8 +17,8 @@ from tracklog.model.events import (
     CallProgressed,
     CallReported,
     ContextCompacted,
-    Event,
     LeafMarked,
+    LogEvent,
     MessagesRetracted,
     ModelReplied,
     NodeSeen,
@@ -52,13 +52,13 @@ class FileFold:
         self.threads: dict[ThreadId, ThreadFold] = {}
         self.copies: dict[ThreadId, ThreadFold] = {}  # work that the parent's log repeats
         self.graph = Graph()
-        self.facts: dict[type[Event], list[Event]] = {}  # of the rarer kinds, in order
+        self.facts: dict[type[LogEvent], list[LogEvent]] = {}  # of the rarer kinds, in order
         self.first_at: str | None = None
         self.last_at: str | None = None
         self._thread_of: dict[NodeId, ThreadId] = {}
         self._with_text = with_text
 
-    def add(self, events: Iterable[Event]) -> None:
+    def add(self, events: Iterable[LogEvent]) -> None:
         """Takes events in, as they stand in the log."""
         for event in events:
             if not self._with_text and (forget := _FORGET_TEXT.get(type(event))) is not None:
@@ -90,13 +90,13 @@ class FileFold:
             fold = self.threads[thread] = ThreadFold(thread)
         return fold
 
-    def _copy(self, event: Event) -> None:
+    def _copy(self, event: LogEvent) -> None:
         thread = event.thread or MAIN
         if thread not in self.copies:
             self.copies[thread] = ThreadFold(thread)
         self.copies[thread].add(event)
 
-    def _thread(self, event: Event) -> ThreadId:
+    def _thread(self, event: LogEvent) -> ThreadId:
         if event.thread is not None:
             return event.thread
         if not event.is_sidechain or self.thread != MAIN:
@@ -108,13 +108,13 @@ class FileFold:
         )
         return known or ThreadId(event.node)
 
-    def _grow(self, event: Event, thread: ThreadId) -> None:
+    def _grow(self, event: LogEvent, thread: ThreadId) -> None:
         if event.is_sidechain and self.thread == MAIN and event.node is not None:
             self._thread_of[event.node] = thread  # not on the main tree
         else:
             self.graph.see(event, event.place.path)
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: LogEvent) -> None:
         if isinstance(event, LeafMarked):
             self.graph.mark(event.leaf, explicit=event.explicit)
         elif isinstance(event, ContextCompacted) and event.node is not None:
@@ -155,6 +155,6 @@ def _forget_output(event: ToolReturned) -> None:
 
 # What a verdict may still need of big texts is kept, and nothing of the line that they stood in.
 _FORGET_TEXT = cast(
-    dict[type[Event], Callable[[Event], None]],
+    dict[type[LogEvent], Callable[[LogEvent], None]],
     {ToolCalled: _forget_input, ModelReplied: _forget_words, ToolReturned: _forget_output},
 )

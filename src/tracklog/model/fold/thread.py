@@ -20,10 +20,10 @@ import msgspec
 from tracklog.model.events import (
     CallProgressed,
     CallReported,
-    Event,
     GroupedBy,
     HistoryRolledBack,
     HookRan,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     ToolCalled,
@@ -51,7 +51,7 @@ class CallFacts:
     last_progress: CallProgressed | None = None
     interrupted_by: TurnInterrupted | None = None
     read_by: ModelReplied | None = None  # the first answer behind its result
-    passed_by: Event | None = None  # the first thing that was said although it had no result
+    passed_by: LogEvent | None = None  # the first thing that was said although it had no result
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class TurnFacts:
     word: str | None = None  # the agent's own id of the turn
     requests: list[RequestId] = field(default_factory=list)
     calls: list[CallId] = field(default_factory=list)
-    first: Event | None = None
+    first: LogEvent | None = None
     last_at: str | None = None
     ended: TurnEnded | None = None
     interrupted_by: TurnInterrupted | None = None
@@ -121,7 +121,7 @@ class ThreadFold:
             CallId, list[ToolReturned | CallReported | HookRan]
         ] = {}  # whose call came not (yet)
         self.nameless: list[ToolReturned] = []  # results that answer no call
-        self.last: Event | None = None
+        self.last: LogEvent | None = None
         self.last_reply: ModelReplied | None = None
         self._may_go_on = False  # an answer without ids, with the next line
         self._loose: dict[NodeId, RequestId] = {}  # of answers without ids
@@ -140,7 +140,7 @@ class ThreadFold:
             RequestId | None, dict[CallId, CallFacts]
         ] = {}  # calls without a result, by their request
 
-    def add(self, event: Event) -> None:
+    def add(self, event: LogEvent) -> None:
         """Takes one event in."""
         if type(event) in _END_ANSWERS:
             self._may_go_on = False
@@ -150,7 +150,7 @@ class ThreadFold:
             take(self, event, turn)
         self.last = event
 
-    def _turn(self, event: Event) -> TurnFacts | None:
+    def _turn(self, event: LogEvent) -> TurnFacts | None:
         """The turn that an event belongs to; a prompt, and the client's own word, open one."""
         node = event.node
         known = self._turn_of.get(node) if node is not None else None
@@ -171,7 +171,7 @@ class ThreadFold:
             turn.last_at = at
         return turn
 
-    def _turn_of_parent(self, event: Event) -> TurnFacts | None:
+    def _turn_of_parent(self, event: LogEvent) -> TurnFacts | None:
         parent = event.parent
         above = self._turn_of.get(parent) if parent is not None else None
         if above is not None:
@@ -390,7 +390,7 @@ class ThreadFold:
         if not beside:
             self._open.pop(call.request, None)
 
-    def _pass_by(self, event: Event, but: RequestId | None = None) -> None:
+    def _pass_by(self, event: LogEvent, but: RequestId | None = None) -> None:
         """Notes at the calls without a result that the conversation went on; each call is asked once."""
         for request in [request for request in self._open if request is None or request != but]:
             for call in self._open.pop(request).values():
@@ -398,7 +398,7 @@ class ThreadFold:
 
 
 _TAKES = cast(
-    dict[type[Event], Callable[[ThreadFold, Event, TurnFacts | None], None]],
+    dict[type[LogEvent], Callable[[ThreadFold, LogEvent, TurnFacts | None], None]],
     {
         ModelReplied: ThreadFold._replied,
         ToolCalled: ThreadFold._called,

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import cast
 
-from tracklog.model.events import Event, ModelReplied, PromptGiven, ToolCalled, ToolReturned
+from tracklog.model.events import LogEvent, ModelReplied, PromptGiven, ToolCalled, ToolReturned
 from tracklog.model.ids import CallId, NodeId
 from tracklog.model.session import Branch
 from tracklog.model.tree.branches import Mark, Ways
@@ -54,7 +54,7 @@ class Graph:
         """
         self._grow(Node(id, parent, 0, 0, kind, says, dict.fromkeys(calls), is_aside, writer, line))
 
-    def see(self, event: Event, writer: str | None = None) -> None:
+    def see(self, event: LogEvent, writer: str | None = None) -> None:
         """Takes in what an event says of its record."""
         if event.node is None:
             return
@@ -151,7 +151,7 @@ def _tell_more(known: Node, node: Node) -> None:
     known.calls.update(node.calls)
 
 
-def _said_beside(event: Event) -> Told:
+def _said_beside(event: LogEvent) -> Told:
     return ("words" if event.is_message else "side"), None, ()
 
 
@@ -175,6 +175,6 @@ def _returned(event: ToolReturned) -> Told:
 
 
 _TOLD_BY = cast(
-    dict[type[Event], Callable[[Event], Told]],
+    dict[type[LogEvent], Callable[[LogEvent], Told]],
     {PromptGiven: _prompted, ModelReplied: _replied, ToolCalled: _called, ToolReturned: _returned},
 )

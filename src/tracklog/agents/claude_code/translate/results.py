@@ -18,7 +18,7 @@ from msgspec import Raw
 from tracklog.agents.claude_code.records.envelope import DocumentBlock, Image, ToolResult
 from tracklog.agents.claude_code.records.messages import PermissionDecision, UserLine
 from tracklog.agents.claude_code.translate.texts import end_of, inside
-from tracklog.model.events import End, Event, Said, TaskSeen, ToolReturned
+from tracklog.model.events import End, LogEvent, Said, TaskSeen, ToolReturned
 from tracklog.model.ids import CallId, TaskId, ThreadId
 from tracklog.model.records import opened
 
@@ -117,7 +117,7 @@ _NOTHING = ToolResultFields()
 _BRACE = ord("{")
 
 
-def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list[Event]:
+def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list[LogEvent]:
     """The events of one result: what came back, and what it tells of something in the background."""
     text, report, is_error = block.text, _read_report(record.tool_use_result), bool(block.is_error)
     why, said = _said(record, text, report, is_error=is_error)
@@ -262,7 +262,9 @@ def _in_words(decision: PermissionDecision | None) -> str | None:
     return " ".join(word for word in (decision.decision, reason) if word) or None
 
 
-def _task_seen(block: ToolResult, text: str, report: ToolResultFields, where: dict[str, Any]) -> list[Event]:
+def _task_seen(
+    block: ToolResult, text: str, report: ToolResultFields, where: dict[str, Any]
+) -> list[LogEvent]:
     """What TaskOutput, BashOutput, TaskStop and KillShell tell; the asking call knows the task where they do not."""
     if block.is_error:
         return []
@@ -286,7 +288,7 @@ def _tells_of_task(report: ToolResultFields) -> bool:
     return bool(report.message and _STOPPED.search(report.message))
 
 
-def _told_by_words(text: str, asked_by: CallId | None, where: dict[str, Any]) -> list[Event]:
+def _told_by_words(text: str, asked_by: CallId | None, where: dict[str, Any]) -> list[LogEvent]:
     """The same from the text alone, as in subagents' logs, which often lack the report."""
     stopped = _STOPPED.search(text) if text.startswith('{"message":"Successfully ') else None
     if stopped:

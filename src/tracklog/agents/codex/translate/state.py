@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tracklog.model.events import Event, Origin, Place, PromptGiven, TextInjected
+from tracklog.model.events import LogEvent, Origin, Place, PromptGiven, TextInjected
 from tracklog.model.ids import CallId, RequestId, TaskId
 from tracklog.model.records import Piece
 
@@ -37,7 +37,7 @@ class Prompts:
         self._has_mirrors: bool | None = None
         self._last: str | None = None  # the prompt that was given last, until the model speaks
 
-    def heard(self, prompt: PromptGiven, *, has_no_mirror: bool) -> list[Event]:
+    def heard(self, prompt: PromptGiven, *, has_no_mirror: bool) -> list[LogEvent]:
         """A response item in the user's name, in words that nobody else writes."""
         if has_no_mirror or (self._has_mirrors is False and self._last != prompt.text):
             self._last = prompt.text
@@ -48,7 +48,7 @@ class Prompts:
         self._held.append(prompt)
         return []
 
-    def mirrored(self, prompt: PromptGiven) -> list[Event]:
+    def mirrored(self, prompt: PromptGiven) -> list[LogEvent]:
         """What the client shows as the person's words."""
         knew, self._has_mirrors = self._has_mirrors, True
         of = [held for held in self._held if held.text.strip() == prompt.text.strip()] or self._held[-1:]
@@ -61,7 +61,7 @@ class Prompts:
         self._last = None if of or knew is False else prompt.text
         return [prompt]
 
-    def settle(self) -> list[Event]:
+    def settle(self) -> list[LogEvent]:
         """The model speaks: what is still held has no mirror."""
         self._last = None
         if not self._held:
@@ -162,6 +162,6 @@ class Memory:
         return thread is not None and self.thread is not None and thread != self.thread
 
 
-def _injected(prompt: PromptGiven) -> Event:
+def _injected(prompt: PromptGiven) -> LogEvent:
     where: Where = {"place": prompt.place, "at": prompt.at, "turn": prompt.turn}
     return TextInjected(**where, why="unmirrored", text=prompt.text)

@@ -20,10 +20,10 @@ from tracklog.agents.codex.translate.items import ITEMS, SILENT_ITEMS
 from tracklog.agents.codex.translate.messages import mail
 from tracklog.agents.codex.translate.state import Memory, Where
 from tracklog.agents.reader import with_odd_fields
-from tracklog.model.events import Event, SessionDescribed, StrangeSeen, TextInjected
+from tracklog.model.events import LogEvent, SessionDescribed, StrangeSeen, TextInjected
 from tracklog.model.records import Blank, Broken, Piece, Unknown, UnknownPart
 
-Translate = Callable[[Any, Where, Memory], list[Event]]
+Translate = Callable[[Any, Where, Memory], list[LogEvent]]
 
 
 class CodexTranslator:
@@ -32,12 +32,12 @@ class CodexTranslator:
     def __init__(self, path: str) -> None:
         self._memory = Memory(path)
 
-    def translate(self, piece: Piece) -> list[Event]:
+    def translate(self, piece: Piece) -> list[LogEvent]:
         """What a piece tells, in order; never raises, whatever the log holds."""
         events = self._translate(piece)
         return with_odd_fields(events, piece, self._memory.path) if piece.odd else events
 
-    def _translate(self, piece: Piece) -> list[Event]:
+    def _translate(self, piece: Piece) -> list[LogEvent]:
         record, memory = piece.record, self._memory
         memory.arrive(piece)
         if isinstance(record, envelope.EventLine) and type(record.payload) not in EVENTS:
@@ -50,30 +50,30 @@ class CodexTranslator:
         return translate(record, memory.where(piece), memory) if translate else []
 
 
-def _response_item(line: envelope.ResponseItemLine, where: Where, memory: Memory) -> list[Event]:
+def _response_item(line: envelope.ResponseItemLine, where: Where, memory: Memory) -> list[LogEvent]:
     memory.is_summary = bool(line.metadata and line.metadata.compaction_output)
     translate = ITEMS.get(type(line.payload))
     return translate(line.payload, where, memory) if translate else []
 
 
-def _event(line: envelope.EventLine, where: Where, memory: Memory) -> list[Event]:
+def _event(line: envelope.EventLine, where: Where, memory: Memory) -> list[LogEvent]:
     turn = getattr(line.payload, "turn_id", None)
     if turn is not None:
         where["turn"] = turn
     return EVENTS[type(line.payload)](line.payload, where, memory)
 
 
-def _item_completed(done: events.ItemCompleted, where: Where, memory: Memory) -> list[Event]:
+def _item_completed(done: events.ItemCompleted, where: Where, memory: Memory) -> list[LogEvent]:
     translate = ACTS.get(type(done.item))
     return translate(done, where, memory) if translate else []
 
 
-def _document(document: reader.Document, where: Where, memory: Memory) -> list[Event]:
+def _document(document: reader.Document, where: Where, memory: Memory) -> list[LogEvent]:
     """All of a one-document file; its items have neither lines nor times of their own."""
     session = document.session.id
     memory.thread, memory.is_bare = session, True
     memory.described["session"] = session
-    told: list[Event] = [SessionDescribed(**where, session=session)]
+    told: list[LogEvent] = [SessionDescribed(**where, session=session)]
     for number, item in enumerate(document.items, 1):
         memory.mark = f"1.{number}"
         at = {**where, "at": None}
@@ -84,32 +84,32 @@ def _document(document: reader.Document, where: Where, memory: Memory) -> list[E
     return told
 
 
-def _usage(_: envelope.TokenUsageLine, __: Where, memory: Memory) -> list[Event]:
+def _usage(_: envelope.TokenUsageLine, __: Where, memory: Memory) -> list[LogEvent]:
     memory.end_request()
     return []
 
 
-def _agent_mail(line: envelope.AgentMailLine, where: Where, memory: Memory) -> list[Event]:
+def _agent_mail(line: envelope.AgentMailLine, where: Where, memory: Memory) -> list[LogEvent]:
     memory.end_request()
     memory.mail_triggers = memory.mail_triggers or bool(line.payload.trigger_turn)
     return mail(line.payload.content, where, memory)
 
 
-def _mail_metadata(line: envelope.AgentMailMetadataLine, _: Where, memory: Memory) -> list[Event]:
+def _mail_metadata(line: envelope.AgentMailMetadataLine, _: Where, memory: Memory) -> list[LogEvent]:
     memory.mail_triggers = line.payload.trigger_turn
     return []
 
 
-def _spoken(line: envelope.RealtimeItemLine, where: Where, _: Memory) -> list[Event]:
+def _spoken(line: envelope.RealtimeItemLine, where: Where, _: Memory) -> list[LogEvent]:
     text = line.payload.text
     return [TextInjected(**where, why="spoken", text=text)] if text else []
 
 
-def _activity(event: tool_events.SubAgentActivity, where: Where, memory: Memory) -> list[Event]:
+def _activity(event: tool_events.SubAgentActivity, where: Where, memory: Memory) -> list[LogEvent]:
     return acts.activity(event.event_id, event, where, memory)
 
 
-def _entered(done: events.ItemCompleted, where: Where, memory: Memory) -> list[Event]:
+def _entered(done: events.ItemCompleted, where: Where, memory: Memory) -> list[LogEvent]:
     return sessions.entered_review(done.item, where, memory)
 
 
