@@ -1,12 +1,12 @@
 """All the logs there are: the homes of this machine's agents, or the folders a person names.
 
-Rules of this room
+Rules
   1. Each real file comes once, however many roots lead to it; a second name for it is said to be one.
   2. A session is named by its id, the start of its id, a file, or @last. What fits several is never guessed.
 
 Folders that a person points at: an agent's home, or any folder of logs.
 
-Rules of this room
+Rules
   1. A folder that holds `projects/`, `sessions/` or `archived_sessions/` as an agent lays them out is that agent's
      home; it can be the home of both. One of these folders, named by itself, is that part of the home.
   2. Any other folder is searched to the bottom for .jsonl, .jsonl.zst and .json. Whose they are, only their records

@@ -4,7 +4,7 @@ A shape answers two questions about parsed JSON. `strays` finds keys that no str
 is seen. `mend` prepares the JSON for `converted` so that one bad part does not spoil the record: it
 becomes an `UnknownPart`. `converted` takes out optional fields whose values do not fit, and names them.
 
-Rules of this room
+Rules
   1. Structs are the only table of names; nothing is listed twice.
   2. A part kept as bytes (`msgspec.Raw`) is free: what stands in it has its own reader, or is another
      program's business (the input of a tool).
@@ -12,7 +12,7 @@ Rules of this room
 
 What stands in a line beyond what our records name: how a new client release is noticed.
 
-Rules of this room
+Rules
   1. Nothing here changes a reading; it only looks at the same bytes again.
   2. A stray is a path and a value: `message.usage.mood`; a part of unknown kind, or of a known kind in an
      unexpected shape, shows as `content[](hologram)`.

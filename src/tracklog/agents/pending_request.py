@@ -1,6 +1,6 @@
 """Whether the last turn of a log still waits for an answer: then a request was sent of which no line tells.
 
-Rules of this room
+Rules
   1. A prompt, or the last result of a request's calls, asks for an answer. So does a notice of the background.
   2. Late clients of Claude Code note each request before they send it (`api-request`): where they do, only that counts.
   3. A client that stops by itself says why: a limit of turns, a hook, an output that was all that was wanted.

@@ -1,6 +1,6 @@
 """One line in, its pieces out: the strict way first, the tolerant one for whatever that refuses.
 
-Rules of this room
+Rules
   1. Reading is total: any bytes give pieces, nothing raises, nothing is dropped.
   2. A whole line of known shape takes the strict way and costs one decoding. Everything else may be slow.
   3. `Unknown` is JSON we cannot name, `Broken` is not JSON; both keep what can be said about them.
@@ -10,7 +10,7 @@ Finds the good records in a torn line.
 Seen in the wild: a record cut off with the next one spliced on, two records without the newline between
 them, runs of NUL bytes before a record, a cut-off tail.
 
-Rules of this room
+Rules
   1. The pieces stand in the order of their bytes and do not overlap; all bytes but white space and byte order
      marks between two pieces belong to one of them.
   2. At the start of the line, and right behind a good piece, a whole object is a piece of its own, whatever it is.

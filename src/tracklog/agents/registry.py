@@ -2,7 +2,7 @@
 
 Which agent wrote a file, by its own words: asked where the place does not tell.
 
-Rules of this room
+Rules
   1. Damage does not hide the writer: torn, deep and overlong lines are asked for what can be told of them.
   2. Where some JSON object stands, but none of an agent we know, the writer is a stranger, and each line is unknown:
      what would break one format may be right in another. Without any object the file is wreckage, and broken.

@@ -1,6 +1,6 @@
 """What a translator remembers of a log, as bytes: so that the lines appended later are understood as if read at once.
 
-Rules of this room
+Rules
   1. Only plain data and the few classes of our own that a memory is made of are ever brought back: the index is a file
      like any other, and must not be able to run anything.
   2. A memory that does not fit this program is none: the log is read from its beginning.

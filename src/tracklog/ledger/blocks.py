@@ -1,6 +1,6 @@
 """Five-hour blocks, as the plans of some agents count them, and how fast the running one burns.
 
-Rules of this room
+Rules
   1. A block begins at the full hour (UTC) in which its first request was made, and lasts five hours.
   2. The first request behind its end begins the next one. Five silent hours always lie behind an end, so silence needs
      no rule of its own; hours without a request belong to no block.

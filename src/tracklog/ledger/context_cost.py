@@ -1,6 +1,6 @@
 """What it cost to carry things along: each result, prompt, attachment and injected text, over all requests that read it.
 
-Rules of this room
+Rules
   1. Each thread has a prompt of its own. What a subagent brought home is a result in the thread that called it.
   2. A thing is sent with every later request of its branch, until a compaction does not keep it.
   3. The costs of all things, of the model's own words, and of what no log holds add up to what the prompts cost.

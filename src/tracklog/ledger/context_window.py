@@ -3,7 +3,7 @@
 The API says how large each prompt was, not what it was made of. Two prompts of one line differ by the answer between
 them and by what came in since: so the growth is the measured size of what came in, shared by bytes.
 
-Rules of this room
+Rules
   1. The parts of a prompt add up to the prompt, to the token; what they cost adds up to what the prompt cost.
   2. A prompt is cached from its beginning: first what was read from the cache, then what was written to it (for an
      hour before for five minutes: the API asks for this order), then what was neither. A part pays for where it stands.

@@ -1,6 +1,6 @@
 """What single requests cost, and what they come to for a session or a thread.
 
-Rules of this room
+Rules
   1. A request without a price costs None, never 0; a sum of such is None, too.
   2. A sum says when it is a lower bound: a request in it has no price, no final count or no count at all, or the log
      reveals spending of which no request tells.

@@ -2,7 +2,7 @@
 
 A scan of a file gives a `Block`: what the file alone says of each request. The ledger puts blocks together.
 
-Rules of this room
+Rules
   1. A key names a request over all files. What counts is one whole record: a transcript's before a mirror of it, then
      the one with the largest output, then the later by time, path and offset. Figures are never mixed.
   2. A request belongs to the log that wrote it down first. Copies say where else it stands.
@@ -13,7 +13,7 @@ Rules of this room
 
 Blocks of the ledger as they are kept: without the number of their file, which depends on what else is read.
 
-Rules of this room
+Rules
   1. A block that was kept and numbered anew is the block that a scan under that number gives.
   2. A block with a transient problem is never kept as what its log says.
   3. Two logs can hold the same request only if a mark of one is a mark of the other.

@@ -1,6 +1,6 @@
 """What a ledger comes to: its requests in groups, with money and bounds.
 
-Rules of this room
+Rules
   1. A price is linear in tokens, so requests of one group on the same rates are summed up first and priced once: the
      result is the same to the pico-dollar.
   2. Totals hold what is certain at least. What was cut off has bounds: its model's longest output is the upper one.

@@ -1,6 +1,6 @@
 """What each request of a session cost: the ledger's figures, brought to the requests of the story.
 
-Rules of this room
+Rules
   1. A message's id names the same request here and there. Ids that gateways hand out, and Codex's figures, which name
      no request, are joined by their place: they belong to the last request of their log that had begun. Until 0.50
      Codex wrote a count before what it counts: there, to the next one.

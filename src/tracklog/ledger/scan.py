@@ -1,6 +1,6 @@
 """What was spent, straight from the logs: every file is searched once, by two processes where that pays.
 
-Rules of this room
+Rules
   1. Files are numbered in the order of their paths, and taken from a common pile: whoever is free takes the next.
   2. The second process only reads. What it found in a file it sends at once, so nothing is held twice.
   3. If it dies, what it had not sent is read here: the answer is the same, only later.

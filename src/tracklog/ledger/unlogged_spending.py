@@ -3,7 +3,7 @@
 Late clients write their running totals into the log (`cost-state`). They count requests of which no line is kept:
 the summary that /compact asks for, and what the web search tool asks a model.
 
-Rules of this room
+Rules
   1. Totals count what a session holds: also what it copied from its parent, and what the parent's logs hide. Both are
      the parent's, and taken off.
   2. Totals are held against what stands before them: what a later process did is not in them.

@@ -1,6 +1,6 @@
 """What happened, in the past tense: one vocabulary for all agents.
 
-Rules of this room
+Rules
   1. An event is a fact of one piece of a log and knows its place. What follows from several is the fold's work.
   2. Nothing here is agent-specific; a field that only one agent fills says nothing about the others.
   3. Big things (inputs and reports of tools) stay the bytes that they were, and are parsed by who needs them.

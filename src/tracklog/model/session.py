@@ -1,6 +1,6 @@
 """A session as it really was: plain values, each pointing to the lines that prove it.
 
-Rules of this room
+Rules
   1. Values only: nothing here reads, folds or prints. They are made by `assemble`.
   2. What a log never said is None or empty, never a guess; a guess is marked `inferred`.
   3. Times are texts in UTC as the log has them, units stand in the names.

@@ -1,6 +1,6 @@
 """What a session does now, from all signs of it: a table, and nothing else.
 
-Rules of this room
+Rules
   1. The newest sign wins; at the same moment the stronger source: hook, registry, log, process. No stronger source
      wins over a newer one: an Esc 200 ms after a PreToolUse would leave the session working for ever.
   2. The registry's status holds until it is rewritten. A newer hook or line beats it for two seconds, in which the file
@@ -24,7 +24,7 @@ Rules of this room
 
 The facts that a session's state is made of: who said when what it does, and where that can be read again.
 
-Rules of this room
+Rules
   1. A sign is what one source says of one session at its newest; a source has at most one.
   2. Hooks and log lines tell that something happened at a moment. The registry tells what holds until it says otherwise.
      A question that was put to tracklog itself holds as long as it is open.

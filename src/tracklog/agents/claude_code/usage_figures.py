@@ -1,6 +1,6 @@
 """Ids that a gateway hands out may come again for another message: which lines of a log are one message.
 
-Rules of this room
+Rules
   1. In one file an id means one message, until a prompt or a result of one of its own calls stands between, and the
      prompt's figures are others than all before.
   2. In another file it is the same message only if a record's id, a request's id, or a time with the prompt's figures is
@@ -12,7 +12,7 @@ What one log of Claude Code has told of a request so far, and which of two lines
 
 The totals that late clients of Claude Code write into a log at the end of each of their processes (`cost-state`).
 
-Rules of this room
+Rules
   1. They are cumulative over processes: the last one counts. A process that was killed wrote none, so what it did is in
      no totals; how long the others lived tells when it worked.
   2. A fork, and what an earlier client did, is not told apart here: `model.hidden` does.

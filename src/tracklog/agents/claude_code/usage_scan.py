@@ -1,6 +1,6 @@
 """What one log of Claude Code says of requests, straight from its bytes.
 
-Rules of this room
+Rules
   1. Only lines that hold an answer are decoded. The whole file is read again, line by line, in one case: an id of a
      gateway that comes back with other figures, where the lines between tell whether it is another request.
   2. The words that a client puts into the model's mouth cost nothing.

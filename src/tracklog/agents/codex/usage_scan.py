@@ -1,6 +1,6 @@
 """What one log of Codex says of requests, straight from its bytes (docs/accounting.md).
 
-Rules of this room
+Rules
   1. A `token_usage_record` is one response, named by its id. The `token_count` behind it tells of the same.
   2. Without such records, a `token_count` is a response if the running total changed and its last step is not empty;
      the step is what it used, and only where there is none the difference of the totals.

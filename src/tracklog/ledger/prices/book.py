@@ -1,6 +1,6 @@
 """The price book that comes with tracklog: who sells a model, under which names, for how much and since when.
 
-Rules of this room
+Rules
   1. The book is made, not written: `python -m tests.prices.make_book` takes it from genai-prices and from our own
      `data/price_overrides.toml`, where each line has its source.
   2. Prices are integers: pico-dollars for a token, which is the same number as micro-dollars for a million of them.

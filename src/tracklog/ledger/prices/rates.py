@@ -1,6 +1,6 @@
 """What a request costs: the rates of its model on its day and on its terms, in whole pico-dollars.
 
-Rules of this room
+Rules
   1. A model without a price is unpriced: None, never 0.
   2. The last active of these counts: the book's standard price, the book's price on the request's terms, the user's
      own price, the user's own price on those terms. The user's own prices are not multiplied by anything.

@@ -1,6 +1,6 @@
 """What was spent, from the index: out of sums where these tell it, else out of the blocks; no log is read.
 
-Rules of this room
+Rules
   1. The answer is that of `model.report`, to the last digit.
   2. Sums tell everything but what needs a single request: its tools, a list of the uncertain ones.
   3. What neither tells is None: who asks reads the logs.

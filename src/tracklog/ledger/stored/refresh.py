@@ -1,6 +1,6 @@
 """Brings the ledger in the index up to the logs that the index knows.
 
-Rules of this room
+Rules
   1. A log is searched by the same scan as without an index, so both agree. It is searched again only if its bytes are
      others, or what the scan knows beside them.
   2. What was settled before stands, but for the components of logs that changed: those that share requests, a session

@@ -1,6 +1,6 @@
 """What a ledger comes to, as rows of the index.
 
-Rules of this room
+Rules
   1. Rows say what the ledger says, with files named by their numbers in the index.
   2. Nothing in a component depends on anything outside of it: not whose a request is, not what is hidden.
 """

@@ -1,6 +1,6 @@
 """The ledger in the index: what each log says of requests, which logs share some, and what all of them come to.
 
-Rules of this room
+Rules
   1. A block is what one log says. It is stale when the log has other bytes, or when it was made from other inputs.
   2. Logs of one component are settled together: everything that was made from them goes, and comes anew.
   3. Which logs are settled can be asked without looking at a block.

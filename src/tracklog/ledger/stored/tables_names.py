@@ -1,6 +1,6 @@
 """Names for the requests of the ledger: those that the sessions give them.
 
-Rules of this room
+Rules
   1. Some agents count tokens without naming the request. A count belongs to the last request of its log that had begun;
      until Codex 0.50 it stands before the request that it counts.
   2. A request has begun where the first of its texts stands. One without a text leaves its count to its neighbour.

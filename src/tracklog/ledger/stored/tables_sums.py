@@ -1,6 +1,6 @@
 """Sums of requests that are alike: whatever is asked of the ledger, few of its requests must be looked at one by one.
 
-Rules of this room
+Rules
   1. Requests are alike if no price and no question tells them apart: same log, thread, model, terms, quarter of an hour,
      and where a price depends on the size of a prompt, the same step of it.
   2. Money is no part of them: only the steps of prices are.

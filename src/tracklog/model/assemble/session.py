@@ -1,6 +1,6 @@
 """Folds become a session: joined, judged, and put in order.
 
-Rules of this room
+Rules
   1. The same folds give the same session, in whatever order they come.
   2. There is no clock: the caller says what time it is, and whether the process lives.
   3. Judging goes from the top down: what happened to a subagent's call may depend on what became of the subagent.

@@ -1,6 +1,6 @@
 """The tree of subagents: which call spawned which line of work, and how that ended.
 
-Rules of this room
+Rules
   1. The links, best first: the meta file or the log itself names the call; the call's result, its progress or a notice
      names the agent; a workflow's run holds it. These are `stated`.
   2. Then the same prompt, then the same description: `inferred`. A call is taken once; the earliest log gets the

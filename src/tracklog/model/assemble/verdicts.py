@@ -24,7 +24,7 @@
 | no result, the process lives (or the log changed within 10 minutes) | `running` |
 | no result, the process is gone | `lost` |
 
-Rules of this room
+Rules
   1. The first row that fits decides. What the log states is `stated`; what we conclude from silence is `inferred`.
   2. Evidence lists the lines that decided, in the order of the log, the call's own line first.
   3. Nothing here knows an agent: its words were read by its translator.

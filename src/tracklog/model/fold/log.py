@@ -1,6 +1,6 @@
 """Events become what is known of one log: threads with turns, requests and calls, and the conversation tree.
 
-Rules of this room
+Rules
   1. One fold per log. Folding a line costs the same however long the log is; the session is put together from
      folds on demand (assemble/session.py), so the order in which files are read means nothing.
   2. Facts are collected here, conclusions are drawn there: nothing that a later line could change is decided.

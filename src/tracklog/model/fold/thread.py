@@ -1,6 +1,6 @@
 """One line of work: its turns, requests and calls, found event by event.
 
-Rules of this room
+Rules
   1. A turn is found by walking one step up the tree: a record belongs to the turn of its parent. Clients do write a
      record before its parent: it waits, and joins the parent's turn when that comes.
   2. Where there is no tree, or the parent never comes, a record belongs to the turn that was opened last.

@@ -1,6 +1,6 @@
 """Which lines of a log are its own, and which are copies of what another session wrote.
 
-Rules of this room
+Rules
   1. What a log says of its descent beats what can be seen in it, and that beats what can only be guessed.
   2. A line belongs to the one who wrote it first, however often it was copied since.
   3. The same session in two files is no fork: what stands in both belongs to one of the files.

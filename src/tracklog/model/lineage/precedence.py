@@ -1,6 +1,6 @@
 """Of two logs that hold the same records: who wrote them first.
 
-Rules of this room, the first that decides
+Rules, the first that decides
   same_session  two files of one session: the main line before a subagent's, the longer one before the shorter
   marker        one of them names the other, or somebody who names it, or says to have taken over a conversation
   times         the same records are older in one of them

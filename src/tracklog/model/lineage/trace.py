@@ -1,6 +1,6 @@
 """What one log shows of its descent: the ids it holds, what it says of itself, what stands between.
 
-Rules of this room
+Rules
   1. A trace grows by a line in constant time, and never judges: `precedence` and `lineage` do.
   2. An id is a key with its kind before a colon. `uuid:` names a line, and decides alone where two files share any.
      `message:`, `call:` and others decide between files without a common uuid (1.0.x writes new ones on `--resume`).

@@ -1,6 +1,6 @@
 """Which ways a conversation took: the living one, and those that were left.
 
-Rules of this room
+Rules
   1. A reading of a forest at one moment: every answer follows from the nodes, the mark and the retractions alone.
   2. The way that the living branch takes is kept; elsewhere, the way in which something was said last.
   3. A node is on the living path, abandoned, or beside it: never two of these.

@@ -1,6 +1,6 @@
 """The conversation as a tree: which branches there are, and which one is alive.
 
-Rules of this room
+Rules
   1. Every record with an id is a node, whatever its kind: leaving kinds out would cut their children off.
   2. A way on is a child below which something new is said: a prompt, or an answer to another request. Where there
      are two, one was left. Results of parallel calls, hooks, progress and the blocks of one answer are no ways on.

@@ -1,6 +1,6 @@
 """The records of a conversation as trees: who follows whom, once circles, gaps and compactions are dealt with.
 
-Rules of this room
+Rules
   1. A forest is a reading of nodes at one moment; it never changes. It costs a few passes over the nodes.
   2. A parent that stands nowhere, is the node itself, or closes a circle counts as none: the node is an orphan, and
      the root of its own tree. Of a circle, the node that was written first is the root.

@@ -3,7 +3,7 @@
 The full records hold the same figures. This one skips what stands between them, which makes it several times faster;
 tests hold both readings against each other.
 
-Rules of this room
+Rules
   1. A line is spending if it is a model's answer, a subagent's answer told by a `progress` line, or a `cost-state`.
   2. A figure that is no whole number from 0 on is no figure. A usage without figures is no usage.
   3. What the narrow types do not fit is read again as plain JSON. What is not JSON is for the caller to take apart.

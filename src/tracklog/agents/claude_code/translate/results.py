@@ -1,6 +1,6 @@
 """What a tool's result says happened to the call (docs/formats/claude_code.md#tool-results).
 
-Rules of this room
+Rules
   1. What the client states (`permissionDecision`) wins over words, and words over `toolDenialKind`, which has one name
      for several fates.
   2. Words count only in a result that is an error: a command can print anything. The words that the client writes in

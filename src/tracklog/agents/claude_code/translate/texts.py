@@ -1,6 +1,6 @@
 """What a text in the user's name is: words of a person, or of the client.
 
-Rules of this room
+Rules
   1. A text is the client's only if the whole of it is the client's markup: a prompt that quotes a tag is a prompt.
   2. The record's own fields (`origin`, `isMeta`) are asked before the words; see translate/user.py.
 """

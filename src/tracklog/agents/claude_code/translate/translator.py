@@ -1,6 +1,6 @@
 """From the records of Claude Code to events.
 
-Rules of this room
+Rules
   1. Each kind of record has its function in the table, or is silent on purpose (`SILENT`); a test walks the kinds.
   2. A record on the tree always leads to an event with its node, if only `NodeSeen`: its children hang on it.
   3. Read the type first: `api-request-blob` and its kin repeat prompts and results, and are silent.

@@ -1,6 +1,6 @@
 """Payloads of `event_msg`: what the client showed, and its accounting.
 
-Rules of this room
+Rules
   1. Only events that some release wrote to disk are here; the live-only ones would be news, so they stay unknown.
   2. In the older history mode the messages, patches and tool ends are mirrors of response items; in the newer
      one (`history_mode: paginated`) `item_completed` replaces them all.

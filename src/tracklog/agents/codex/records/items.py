@@ -3,7 +3,7 @@
 They are the payload of `response_item`, the entries of a compaction's `replacement_history`, the lines of the
 first JSONL generation (there they stand bare, hence they are records) and the items of the one-document files.
 
-Rules of this room
+Rules
   1. `arguments` of a function call is a string that ought to hold JSON. The string is the fact; `parsed` is
      None when it does not keep the promise.
   2. A content item that we do not know becomes an unknown part; the item around it is still read.

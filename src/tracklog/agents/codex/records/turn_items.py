@@ -1,6 +1,6 @@
 """Turn items: what `item_completed` carries in the newer history mode, one whole act of a turn each.
 
-Rules of this room
+Rules
   1. For a tool, `id` is the `call_id` of the response item; acts inside a script have ids of their own.
   2. A path may be a `file://` address here. It is kept as it stands.
 """

@@ -1,6 +1,6 @@
 """What a line of Codex says of tokens, and nothing else: the narrow reading behind token totals.
 
-Rules of this room
+Rules
   1. `token_count` and `token_usage_record` tell of tokens, `turn_context` of the model that used them.
   2. What the narrow types do not fit is read again as plain JSON, and a figure that is no whole number is none.
 

@@ -1,6 +1,6 @@
 """What the client notes beside the conversation: turn items, and the events that end a tool's work.
 
-Rules of this room
+Rules
   1. Reports name a call by its id and say what the output does not: exit codes, refusals, durations, changes.
   2. A call inside a script of code mode (`exec-…`) is no response item: its report is call and result in one, and
      its parent is the last script, by order (docs/formats/codex.md).

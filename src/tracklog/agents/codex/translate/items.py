@@ -1,6 +1,6 @@
 """Response items: what the model called, and what came back.
 
-Rules of this room
+Rules
   1. A call gives `ModelReplied` and `ToolCalled`; both name the request.
   2. What the server runs itself (searches, pictures) is written when it is done, so its line is call and result.
   3. What an output means is read in translate/outputs.py; here it only meets its call.

@@ -1,13 +1,13 @@
 """Messages and thoughts: words of the model, of a person, of the client, and of other agents.
 
-Rules of this room
+Rules
   1. A model's item always gives `ModelReplied`, with its request.
   2. Each text of a message in the user's name is judged for itself (translate/messages.py); what is left is one prompt.
   3. A prompt is given once, however often it stands in the file (translate/state.py).
 
 What a text in the user's or developer's name is: words of a person, or of the client.
 
-Rules of this room
+Rules
   1. Where the client states the kind of a text (`content_item_kinds`), that counts.
   2. Else a text is the client's if it starts with one of its markers, and ends with the closing tag where there is
      one: a prompt that quotes a tag is a prompt.

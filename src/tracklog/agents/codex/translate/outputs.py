@@ -1,6 +1,6 @@
 """What the output of a tool says happened to the call (docs/formats/codex.md).
 
-Rules of this room
+Rules
   1. No output carries a flag. The client's header tells, and the sentences that it writes in place of an output;
      never what stands below `Output:`, which a command can print.
   2. Which header can stand there depends on the tool: what an MCP server says is never taken for the client's words.

@@ -1,6 +1,6 @@
 """Whose file it is, which settings are in force, and where turns begin and end.
 
-Rules of this room
+Rules
   1. The first `session_meta` is the file's identity. One with another id is a copy of the history it came from.
   2. A `turn_context` is repeated after compactions: it tells what changed, and never that a turn began.
   3. While a review runs, the turns that are told in the main file are the review's own.

@@ -1,6 +1,6 @@
 """What has to be remembered of one Codex file from line to line.
 
-Rules of this room
+Rules
   1. What is remembered depends on the lines alone, never on how they arrive: cut anywhere, the events are the same.
   2. A prompt stands in a file up to three times. The mirrors (`user_message`, `UserMessage`) are the client's word
      for what a person said, but they come after the response item: so that is held until its mirror comes, or the

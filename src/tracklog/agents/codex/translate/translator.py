@@ -1,6 +1,6 @@
 """From the records of Codex to events, of all generations of its files.
 
-Rules of this room
+Rules
   1. Each kind of record, of response item, of event and of turn item has its function in a table, or is silent on
      purpose; a test walks the kinds.
   2. What stands in a file twice is told once. The model's words count as response items, the person's as what the
