@@ -11,11 +11,11 @@ Seen in the wild: a record cut off with the next one spliced on, two records wit
 them, runs of NUL bytes before a record, a cut-off tail.
 
 Rules
-  1. The pieces stand in the order of their bytes and do not overlap; all bytes but white space and byte order
+  1. The pieces are in the order of their bytes and do not overlap; all bytes but white space and byte order
      marks between two pieces belong to one of them.
   2. At the start of the line, and right behind a good piece, a whole object is a piece of its own, whatever it is.
-  3. Elsewhere it may be a part of the wreck it stands in (a content block, a message): only what is a record by
-     its own keys is taken out; less is asked of an object that reaches the end of the line and does not stand
+  3. Elsewhere it may be a part of the wreck around it (a content block, a message): only what is a record by
+     its own keys is taken out; less is asked of an object that reaches the end of the line and is not
      where JSON expects a value.
   4. The work is bounded: in a line made to be searched for ever, or to be cut into a million pieces, the search is
      given up, and the rest is broken.

@@ -43,7 +43,7 @@ def unpack(memory: bytes | None, into: Translator) -> bool:
         vars(into).update(_Careful(io.BytesIO(memory)).load())
     except (
         Exception
-    ):  # a door: damaged bytes fail in any way, and all that follows is that the log is read anew
+    ):  # a door: damaged bytes fail in any way, and all that follows is that the log is read again
         return False
     return True
 

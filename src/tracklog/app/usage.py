@@ -1,8 +1,6 @@
-"""From what a person asked for to what was spent, read from the logs themselves.
+"""Answer `usage`: from the index where that can tell, else from the logs; and find the lines of uncertain requests.
 
-A log that cannot be read to its end is said on stderr, once; what was read of it counts.
-
-From the bytes that a ledger knows to the lines that an editor shows.
+A log that cannot be read to its end is reported on stderr, once; what was read of it counts.
 """
 
 from __future__ import annotations
@@ -83,7 +81,7 @@ _READ = frozenset(
 
 
 class UsageQuery(NamedTuple):
-    """What is to be summed up, and how."""
+    """What to sum up, and how."""
 
     group: Group
     rule: CountRule

@@ -6,7 +6,7 @@ them and by what came in since: so the growth is the measured size of what came 
 Rules
   1. The parts of a prompt add up to the prompt, to the token; what they cost adds up to what the prompt cost.
   2. A prompt is cached from its beginning: first what was read from the cache, then what was written to it (for an
-     hour before for five minutes: the API asks for this order), then what was neither. A part pays for where it stands.
+     hour before for five minutes: the API asks for this order), then what was neither. A part is charged by its position.
   3. Where growth tells nothing, a part is as large as its bytes make likely, and says that it is an estimate.
   4. A request costs as much work as parts changed their place in the cache, not as there are parts.
 """
@@ -85,7 +85,7 @@ class _Part:
     tokens: int
     since: _Reads = field(
         default_factory=_Reads
-    )  # while it stands in the cached beginning: the reads before it did
+    )  # while it is in the cached beginning: the reads before that
 
 
 class PromptWindow:
@@ -203,7 +203,7 @@ class PromptWindow:
         return self._parts[0].load.n_reads > 0
 
     def _leave_cache(self, n_left: int) -> None:
-        """The parts behind the first few are told of their reads, and pay for themselves again."""
+        """Charge the parts behind the first few with their reads, and with being sent again."""
         for part in self._parts[n_left : self._n_cached]:
             n = self._reads.n - part.since.n
             part.load.n_reads += n

@@ -69,7 +69,7 @@ def sum_of(costs: Iterable[RequestCost]) -> CostSum:
 def sums_by_session(
     ledger: Ledger, prices: Prices, wanted: RequestFilter | None = None
 ) -> dict[str, CostSum]:
-    """What each session's own requests come to: all of them, or those that are meant."""
+    """Cost of each session's own requests: all of them, or those that match a filter."""
     return sums_in(report(ledger, prices, "session", zone=UTC, wanted=wanted))
 
 

@@ -1,4 +1,4 @@
-"""What a ledger comes to: its requests in groups, with money and bounds.
+"""Sum up a ledger: its requests in groups, with costs and bounds.
 
 Rules
   1. A price is linear in tokens, so requests of one group on the same rates are summed up first and priced once: the
@@ -44,7 +44,7 @@ def report(
     as_of: datetime | None = None,
     with_uncertain: bool = False,
 ) -> UsageReport:
-    """What was spent, by group. `as_model` and `as_of` ask what it would have cost elsewhere, or at another time."""
+    """Sum up usage by group. `as_model` and `as_of` price it as if another model, or another day, had been used."""
     books = Books(ledger, prices, wanted or RequestFilter(), as_model=as_model, as_of=as_of)
     sums = GroupSums(books, _keys_by(ledger, group, zone, books))
     sums.add_all()
@@ -73,7 +73,7 @@ def report(
 
 
 def _keys_by(ledger: Ledger, group: Group, zone: tzinfo, books: Books) -> GroupKeys:
-    """What a request is called in a group."""
+    """The keys of requests in a group."""
     if group in ("daily", "weekly", "monthly"):
         return by_time(zone, group)
     if group == "blocks":
@@ -144,7 +144,7 @@ def _by_block(ledger: Ledger) -> GroupKeys:
 
 
 def entries(ledger: Ledger, books: Books) -> Iterator[Entry]:
-    """The requests that are meant, one by one, as values."""
+    """The requests that match, one by one, as values."""
     for number, (key, sight) in enumerate(zip(ledger.keys(), ledger.rows(), strict=True)):
         if books.is_wanted(sight):
             yield _entry(ledger, books, number, key.decode(errors="replace"), sight)

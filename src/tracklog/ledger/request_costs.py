@@ -25,7 +25,7 @@ from tracklog.reading.session_files import SessionFiles
 from tracklog.sources.files import NotReadable
 from tracklog.sources.log_file import LogFile
 
-_Placed = tuple[int, RequestCost]  # an offset, and what stands there
+_Placed = tuple[int, RequestCost]  # an offset, and the cost of the request at it
 
 
 class Costs:
@@ -101,7 +101,7 @@ def _by_place(
     try:
         starts += [line.offset for line in lines_of(file)]
     except NotReadable:
-        return  # whoever reads the session meets the same refusal and reports it
+        return  # the reader of the session reports it
     lines = [line for line, _ in begun]
     placed = [(bisect_right(starts, offset), cost) for offset, cost in costs]
     comes_first = min(line for line, _ in placed) < lines[0]

@@ -1,7 +1,7 @@
-"""What was spent, straight from the logs: every file is searched once, by two processes where that pays.
+"""Scan logs for usage: every file is searched once, by two processes where that pays.
 
 Rules
-  1. Files are numbered in the order of their paths, and taken from a common pile: whoever is free takes the next.
+  1. Files are numbered in the order of their paths, and queued: a process that is free takes the next.
   2. The second process only reads. What it found in a file it sends at once, so nothing is held twice.
   3. If it dies, what it had not sent is read here: the answer is the same, only later.
 """
@@ -51,7 +51,7 @@ def spent_in(
     on_bytes: OnBytes | None = None,
     may_fork: bool = True,
 ) -> Ledger:
-    """All requests that the logs of some sessions tell of.
+    """Scan the logs of some sessions and merge their requests into a ledger.
 
     Without tools and owners it is faster; a request of a fork may then count for the wrong one of two sessions. A
     process with several threads must not fork.
@@ -70,7 +70,7 @@ def spent_in(
 
 
 class Work:
-    """The files to be read, and how."""
+    """The files to scan, and how."""
 
     def __init__(self, sessions: Sequence[SessionFiles], rule: CountRule, *, with_tools: bool) -> None:
         self.files = sources_of(sessions)
@@ -87,7 +87,7 @@ class Work:
             self._newest[source.session, source.thread] = number
 
     def read(self, number: int) -> UsageBlock:
-        """What one file tells."""
+        """Scan one file."""
         source, file = self.files[number]
         is_newest = self._newest[source.session, source.thread] == number
         own, family = self._own.get(source.path), self._families.get(source.session)
@@ -95,7 +95,7 @@ class Work:
         return self._scans[source.agent](log, self._buffer)
 
     def inputs(self, number: int) -> bytes:
-        """A mark of all that `read` knows beside the bytes of a file: where it differs, a block must be made anew."""
+        """Hash of all that `read` knows besides the bytes of a file: where it differs, the block is stale."""
         source, _ = self.files[number]
         is_newest = self._newest[source.session, source.thread] == number
         own = self._own.get(source.path)
@@ -116,7 +116,7 @@ def settle_folders(ledger: Ledger, sessions: Iterable[SessionFiles]) -> None:
 
 
 def sources_of(sessions: Sequence[SessionFiles]) -> list[tuple[Source, LogFile]]:
-    """The logs in which requests stand, in the order of their paths, and whose work each holds."""
+    """The logs that hold requests, in the order of their paths, each with its source."""
     named = [
         (_source(file, session), file)
         for session in sessions
@@ -165,7 +165,7 @@ def _may_repeat_usage(session: SessionFiles, buffer: memoryview) -> bool:
 
 
 def blocks_of(work: Work, on_bytes: OnBytes | None, *, may_fork: bool = True) -> Iterator[UsageBlock]:
-    """What each of the files tells, in whatever order."""
+    """Scan all files, in any order."""
     if not may_fork or work.size < _WORTH_TWO or (os.cpu_count() or 1) < 2 or not hasattr(os, "fork"):
         for number in range(len(work.files)):
             yield _told(work, number, on_bytes)
@@ -207,7 +207,7 @@ def _shared(work: Work, on_bytes: OnBytes | None) -> Iterator[UsageBlock]:
 
 
 class _Pile:
-    """Batches of files, the largest first, in a pipe: a read takes one away from everybody."""
+    """A queue of batches of files, the largest first, in a pipe that both processes read."""
 
     _MOST = 1000  # batches: their numbers fit into the smallest pipe
 
@@ -237,7 +237,7 @@ class _Pile:
 
 
 class _Reader:
-    """A second process that takes from the pile and sends what it found."""
+    """A second process that takes from the queue and sends what it found."""
 
     def __init__(self, work: Work, pile: _Pile) -> None:
         self._receiving, sending = os.pipe()
@@ -249,7 +249,7 @@ class _Reader:
         os.close(sending)
 
     def sent(self, *, is_waiting: bool) -> Iterator[UsageBlock]:
-        """What has arrived; waiting, all that will arrive."""
+        """The blocks that have arrived; if waiting, all that will arrive."""
         while is_waiting or select.select([self._receiving], [], [], 0)[0]:
             part = os.read(self._receiving, 1 << 20)
             if not part:
@@ -275,7 +275,7 @@ class _Reader:
 
 
 def _read_and_send(work: Work, pile: _Pile, sending: int) -> None:
-    """The life of the second process. It ends here whatever happens: what it did not send is read by the first."""
+    """Run the second process. It always ends here: the first process reads what was not sent."""
     status = 1
     try:
         while batch := pile.next():

@@ -66,7 +66,7 @@ class GroupSums:
         self.unpriced: dict[str, int] = {}
 
     def add_all(self) -> None:
-        """Counts all requests that are meant: those that one file has on the same terms together."""
+        """Count all requests that match, those of one file on the same terms together."""
         number = 0
         for rows in self._ledger.raw_runs():
             for together in _on_the_same_terms(rows):
@@ -278,7 +278,7 @@ def _together(rows: list[_Raw]) -> _Together:
 
 
 def _on_the_same_terms(rows: list[_Raw]) -> Iterable[_Together]:
-    """The rows that stand behind one another with figures of the same file, model and terms: mostly all."""
+    """Runs of rows with the same file, model and terms: mostly all."""
     if not rows:
         return []
     together = _together(rows)
@@ -311,7 +311,7 @@ def step_of(rates: Rates, prompt: int) -> Rates:
 
 
 def unseen(file: int, awaited: Awaited) -> Sight:
-    """A request that left no line, where its answer should stand."""
+    """A request that left no line, at the place of its missing answer."""
     spent = (NO_USAGE, awaited.at, file, awaited.offset, *[0] * 7, awaited.model, 0, False)
     first = (awaited.at, file, awaited.offset, False, False, False, 0, 0)
     return Sight._make((*spent, *first, False))

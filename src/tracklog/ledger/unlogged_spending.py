@@ -1,4 +1,4 @@
-"""Spending that no transcript holds: the client's own totals, less all that its logs tell of.
+"""Spending that no transcript holds: the client's own totals, less all that its logs count.
 
 Late clients write their running totals into the log (`cost-state`). They count requests of which no line is kept:
 the summary that /compact asks for, and what the web search tool asks a model.
@@ -6,11 +6,11 @@ the summary that /compact asks for, and what the web search tool asks a model.
 Rules
   1. Totals count what a session holds: also what it copied from its parent, and what the parent's logs hide. Both are
      the parent's, and taken off.
-  2. Totals are held against what stands before them: what a later process did is not in them.
+  2. Totals are compared with what comes before them: what a later process did is not in them.
   3. A process that was killed leaves requests in the log that are in no totals, and so does an earlier client. Where
      the log still tells more than the totals, what these hide cannot be told, and nothing is claimed.
-  4. An answer that a person interrupted is in the totals or not, and its lines may stand behind them (2.1.326). Output
-     that is missing beside such an answer is its own, and stands in its bounds.
+  4. An answer that a person interrupted is in the totals or not, and its lines may come after them (2.1.326). Output
+     that is missing beside such an answer is its own, and is within its bounds.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _Figures = tuple[
     int, ...
 ]  # input, output, cache write, cache read, searches, and of the writes 5 minutes and 1 hour
 _NOTHING: _Figures = (0,) * 7
-_SURE = 5  # so many figures are told by every client
+_SURE = 5  # every client states so many figures
 
 
 class Statement(NamedTuple):
@@ -73,7 +73,7 @@ def hidden_in(
 
 
 class _Known:
-    """What the log of a session tells of a model, as far as its totals count it."""
+    """What the log of a session counts for a model, as far as its totals include it."""
 
     def __init__(self) -> None:
         self.ended: _Figures = _NOTHING
@@ -186,7 +186,7 @@ def _is_within(at: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _rank(stated: tuple[int, ClientTotals]) -> tuple[int, int]:
-    """A session may stand in several files: its largest totals count, in the first file that has them."""
+    """A session may have several files: its largest totals count, in the first file that has them."""
     file, totals = stated
     return -(totals.cost_pico_usd or 0), file
 

@@ -3,7 +3,7 @@
 Rules
   1. An event is a fact of one piece of a log and knows its place. What follows from several is the fold's work.
   2. Nothing here is agent-specific; a field that only one agent fills says nothing about the others.
-  3. Big things (inputs and reports of tools) stay the bytes that they were, and are parsed by who needs them.
+  3. Big things (inputs and reports of tools) stay the bytes that they were, and are parsed where they are needed.
 """
 
 from typing import Literal
@@ -17,7 +17,7 @@ Origin = Literal["typed", "queued", "slash", "shell", "sdk", "agent"]
 Said = Literal[
     "ok",
     "error",
-    "rejected",  # refused or interrupted: the words stand for both
+    "rejected",  # refused or interrupted: the words are the same for both
     "cancelled",  # with a call beside it, which was refused or interrupted
     "denied",
     "blocked",
@@ -34,7 +34,7 @@ TextSource = Literal["result", "preview", "log", "file", "archive"]  # where a t
 
 
 class Place(msgspec.Struct, frozen=True, gc=False, order=True):
-    """Where a fact stands."""
+    """The file and line of a fact."""
 
     path: str
     line: int
@@ -50,7 +50,7 @@ class LogEvent(msgspec.Struct, kw_only=True, gc=False):
     thread: ThreadId | None = None  # the subagent that the record names, where it names one
     turn: str | None = None  # the agent's own word for the turn: `promptId`, `turn_id`
     is_sidechain: bool = False
-    is_copy: bool = False  # stands in another file too, where that is kept
+    is_copy: bool = False  # is in another file too, where that is kept
     is_aside: bool = False  # of a teammate, or made by the client: never where a session goes on
     is_message: bool = False  # its record is a message of the conversation, not context or a note beside it
 
@@ -94,7 +94,7 @@ class ToolCalled(LogEvent, kw_only=True):
 
     call: CallId
     name: str
-    input: Raw = Raw()  # JSON; a free text stands as a JSON string
+    input: Raw = Raw()  # JSON; a free text is a JSON string
     ran_input: Raw = Raw()  # what ran in its place, where this record already says so
     request: RequestId | None = None
     is_server_side: bool = False
@@ -179,7 +179,7 @@ class HookRan(LogEvent, kw_only=True):
     hook_event: str | None
     name: str | None
     # success, context, message, error, blocked, failed, cancelled, decided, stopped, progress;
-    # of what was heard, how the call stood then: asked, began, denied, ok, error, timed_out, interrupted, told
+    # of an event from our hook, the state of the call then: asked, began, denied, ok, error, timed_out, interrupted, told
     outcome: str
     call: CallId | None = None
     command: str | None = None
@@ -188,8 +188,8 @@ class HookRan(LogEvent, kw_only=True):
     took_ms: float | None = None
     decision: str | None = None  # allow, deny, ask
     ran_input: Raw = Raw()  # the input that the hook put in place of the model's
-    is_heard: bool = False  # our own hook was told this: it stands in the spool, not in a log
-    call_took_ms: float | None = None  # of the call that the hook was told about, as stated
+    is_heard: bool = False  # from our own hook: it is in the spool, not in a log
+    call_took_ms: float | None = None  # of the hook's call, as stated
 
 
 class CallProgressed(LogEvent, kw_only=True):
@@ -202,7 +202,7 @@ class CallProgressed(LogEvent, kw_only=True):
 
 
 class TaskSeen(LogEvent, kw_only=True):
-    """Somebody said how something in the background is doing, or how it ended."""
+    """A report on a background task: how it is doing, or how it ended."""
 
     task: TaskId | None
     end: End
@@ -329,7 +329,7 @@ class HistoryInherited(LogEvent, kw_only=True):
 
     source: str | None = None  # the thread or session that it came from
     own_from_ordinal: int | None = None  # lines with a lower one are copies
-    base_ordinal: int | None = None  # how much of the source stands before this file
+    base_ordinal: int | None = None  # how much of the source comes before this file
     base_offset: int | None = None
     why: Literal["fork", "subagent", "revert", "copy"] = "fork"
 
@@ -355,7 +355,7 @@ class NodeSeen(LogEvent, kw_only=True):
 
 
 class StrangeSeen(LogEvent, kw_only=True):
-    """A line that we cannot name or read stands here. It is counted, and its place is kept."""
+    """A line that we cannot name or read. It is counted, and its place is kept."""
 
     kind: str
     problem: str

@@ -20,7 +20,7 @@ class Named(msgspec.Struct, kw_only=True, gc=False):
 
 
 class Record(Named):
-    """The typed reading of one line. Its fields are nouns of what stands on disk."""
+    """The typed reading of one line. Its fields are nouns for what is on disk."""
 
     @property
     def kind(self) -> str:

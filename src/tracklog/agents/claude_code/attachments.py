@@ -1,4 +1,4 @@
-"""What of an attachment of Claude Code the model got to see, and how much that is.
+"""The part of an attachment of Claude Code that the model saw, and its size.
 
 Since 2.1.3xx the log holds the very words that were sent (`rendered`). Before, the client made them from the
 attachment when it sent it; what it made nothing of is listed here, as its own code has it (2.1.100).
@@ -33,7 +33,7 @@ NOT_SENT = frozenset(
         "hook_permission_decision",
         "hook_system_message",
         "max_turns_reached",
-        "prompt_snapshot",  # what stands before the conversation
+        "prompt_snapshot",  # what comes before the conversation
         "queued_command",  # a prompt, or injected: told as such
         "session_context",
         "structured_output",

@@ -173,12 +173,12 @@ def standing_of(inside: Sequence[str]) -> PathFacts | None:
 
 
 def home_of(log: Path) -> Path | None:
-    """The home in which a transcript stands, by its path alone; None if it stands in none."""
+    """The home of a transcript, by its path alone; None if it is in none."""
     return next((above.parent for above in log.parents if above.name == "projects"), None)
 
 
 def homes_of(logs: Iterable[Path]) -> list[Path]:
-    """The homes in which these transcripts stand; none is looked at."""
+    """The homes of these transcripts, by their paths alone."""
     folders = dict.fromkeys(log.parent for log in logs)
     return list(dict.fromkeys(home for folder in folders if (home := home_of(folder / "log")) is not None))
 

@@ -1,10 +1,10 @@
-"""What one log of Claude Code says of requests, straight from its bytes.
+"""Scan one log of Claude Code for requests, straight from its bytes.
 
 Rules
   1. Only lines that hold an answer are decoded. The whole file is read again, line by line, in one case: an id of a
      gateway that comes back with other figures, where the lines between tell whether it is another request.
   2. The words that a client puts into the model's mouth cost nothing.
-  3. An answer of which the client says that it broke off has not ended, whatever stop reason stands in it: 2.1.197 and
+  3. An answer of which the client says that it broke off has not ended, whatever stop reason it has: 2.1.197 and
      2.1.325 make one up. The one says so by an API error, the other when it asks the model to go on.
 """
 
@@ -58,7 +58,7 @@ _CUT_OFF = b"Your response above was cut off mid-stream"
 
 
 class _Where(msgspec.Struct):
-    """What only the first answer of a file is asked."""
+    """What is read from the first answer of a file only."""
 
     cwd: str | None = None
 
@@ -101,7 +101,7 @@ def scan(log: LogToScan, buffer: memoryview | None = None) -> UsageBlock:
 
 
 def _time_before(hits: LinesWith, file: LogFile, offset: int) -> int:
-    """The last time that stands before a place."""
+    """The last time before a place."""
     start = max(offset - LOOKED_AT, 0)
     if start >= hits.chunk_from:
         return last_time_in(bytes(hits.chunk[start - hits.chunk_from : offset - hits.chunk_from]))
@@ -109,7 +109,7 @@ def _time_before(hits: LinesWith, file: LogFile, offset: int) -> int:
 
 
 class _Reading:
-    """A file while it is read: what is known of each of its requests so far."""
+    """A file during the scan: what is known of each of its requests so far."""
 
     def __init__(self, number: int, source: Source, rule: CountRule, *, with_tools: bool) -> None:
         self.number = number

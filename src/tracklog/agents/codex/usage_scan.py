@@ -1,7 +1,7 @@
-"""What one log of Codex says of requests, straight from its bytes (docs/accounting.md).
+"""Scan one log of Codex for requests, straight from its bytes (docs/accounting.md).
 
 Rules
-  1. A `token_usage_record` is one response, named by its id. The `token_count` behind it tells of the same.
+  1. A `token_usage_record` is one response, named by its id. The `token_count` behind it has the same figures.
   2. Without such records, a `token_count` is a response if the running total changed and its last step is not empty;
      the step is what it used, and only where there is none the difference of the totals.
   3. What a log copied from another thread is not counted, but its totals are gone on from.
@@ -71,7 +71,7 @@ class _Context(NamedTuple):
 
 
 class _Reading:
-    """A file while it is read."""
+    """A file during the scan."""
 
     def __init__(self, number: int, source: Source, rule: CountRule, family: str) -> None:
         self.family = family
@@ -92,11 +92,11 @@ class _Reading:
         self.last_offset = self.last_end = 0
         self._line_end = 0
         self._total: TokenFields | None = None
-        self._is_recorded = False  # a record of a response stands since the last count
+        self._is_recorded = False  # there was a record of a response since the last count
         self._alike: dict[str, int] = {}  # how often a step came
 
     def see(self, offset: int, raw: Any, *, is_copy: bool = False) -> None:
-        """Takes in a line that may have figures, or tell of who uses them: its bytes, or a view of them."""
+        """Add a line that may have figures, or say who uses them: its bytes, or a view of them."""
         self._line_end = offset + len(raw) + 1
         try:
             line = codex_usage.decode_line(raw)
@@ -243,7 +243,7 @@ def _is_spent(usage: TokenFields) -> bool:
 
 
 def _difference(total: TokenFields | None, before: TokenFields | None) -> TokenFields | None:
-    """What a total grew by; all of it, if it began anew."""
+    """What a total grew by; all of it, if it restarted."""
     if total is None or before is None:
         return total
     pairs = [
@@ -271,7 +271,7 @@ def _key_by(rule: CountRule, reading: _Reading, offset: int, line: SpendingLine,
 
 
 def _read(raw: bytes) -> list[SpendingLine]:
-    """What stands on a line: one record, or of a torn line all that are whole."""
+    """The records of a line: one, or of a torn line all that are whole."""
     try:
         line = codex_usage.read_line(raw)
     except (ValueError, RecursionError):

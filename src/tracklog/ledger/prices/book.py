@@ -6,7 +6,7 @@ Rules
   2. Prices are integers: pico-dollars for a token, which is the same number as micro-dollars for a million of them.
   3. Of several quotes for one model the last that is active counts.
 
-A model's name, as it stands in a log, and the names that a price may stand under.
+A model's name as the log has it, and the names under which its price may be listed.
 
 Clients and gateways write the same model as `claude-opus-4-5-20251101`, `claude-opus-4-5[1m]`,
 `us.anthropic.claude-opus-4-5-20251101-v1:0`, `claude-opus-4-5@20251101`, `anthropic/claude-opus-4.5`. Claude Code
@@ -47,7 +47,7 @@ Match = tuple[tuple[Clause, ...], ...]  # any of these, of each of which all mus
 
 
 def matches(match: Match, name: str) -> bool:
-    """Whether the name is one that is meant."""
+    """Whether the name matches."""
     return any(all(clause.holds(name) for clause in clauses) for clauses in match)
 
 
@@ -85,7 +85,7 @@ class Vendor(msgspec.Struct, frozen=True):
     """Who sells models under their own name."""
 
     id: str
-    aliases: tuple[str, ...]  # as they stand before the slash: `z-ai/glm-4.6`
+    aliases: tuple[str, ...]  # as written before the slash: `z-ai/glm-4.6`
     match: Match
     models: tuple[Tariff, ...]
 
@@ -191,7 +191,7 @@ _ROUTES = {"openrouter", "bedrock", "vertex_ai", "azure", "litellm", "litellm_pr
 class ModelName(NamedTuple):
     """What a name says: whose model, which one, and whether it is the fast way to run it."""
 
-    vendor: str | None  # if the name says so, in the words of whoever wrote it
+    vendor: str | None  # if the name says so, as the name spells it
     name: str
     is_fast: bool = False
 
@@ -216,7 +216,7 @@ def read_name(model: str) -> ModelName | None:
 
 
 def spellings(name: str) -> list[str]:
-    """The name, then as others spell it, then without its date: the first that has a price is meant."""
+    """The name, then as others spell it, then without its date: the first that has a price counts."""
     undated = _DATE.sub("", name)
     ways = [name]
     if undated != name:

@@ -237,7 +237,7 @@ def _may_sell(vendor: Vendor, named: str | None, model: str) -> bool:
 
 
 def _all_names(model: str) -> set[str]:
-    """The name as it stands, and all that it may be written as."""
+    """The name as given, and its other spellings."""
     name = read_name(model)
     return {model[:1000].strip().lower(), *(spellings(name.name) if name else ())}
 

@@ -1,9 +1,9 @@
-"""What was spent, from the index: out of sums where these tell it, else out of the blocks; no log is read.
+"""Report usage from the index: from sums where they suffice, else from blocks. No log is read.
 
 Rules
   1. The answer is that of `model.report`, to the last digit.
   2. Sums tell everything but what needs a single request: its tools, a list of the uncertain ones.
-  3. What neither tells is None: who asks reads the logs.
+  3. None if neither can answer: then the caller reads the logs.
 """
 
 from __future__ import annotations

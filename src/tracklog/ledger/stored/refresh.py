@@ -3,7 +3,7 @@
 Rules
   1. A log is searched by the same scan as without an index, so both agree. It is searched again only if its bytes are
      others, or what the scan knows beside them.
-  2. What was settled before stands, but for the components of logs that changed: those that share requests, a session
+  2. What was settled before is kept, except for the components of logs that changed: those that share requests, a session
      or a history with them, over any number of steps.
   3. Blocks are kept as soon as they are made; what they come to is written in one transaction.
   4. A log that cannot be read for a reason that may pass is read from the archive. If that has it not, it counts as it

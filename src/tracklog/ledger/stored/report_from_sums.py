@@ -209,13 +209,13 @@ class _Asking:
         )
 
     def _days(self) -> list[int]:
-        """The days on which something was asked, in the time that is meant or at its edges."""
+        """The days with requests, in the period or at its edges."""
         since, until = self._time
         behind = None if until is None else until + QUARTER_MS
         return tables_sums.days_in(self._db, self._part()._replace(since_ms=since, until_ms=behind))
 
     def _rows(self) -> list[SumRow]:
-        """All sums of the time that is meant."""
+        """All sums of the period."""
         cut = self._cut()
         since, until = self._time
         first = None if since is None else -(-since // QUARTER_MS) * QUARTER_MS

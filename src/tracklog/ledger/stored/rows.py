@@ -126,7 +126,7 @@ def steps_of(prices: Prices) -> StepOf:
 def ledger_of(
     sources: Sequence[Source], blocks: Iterable[UsageBlock], parents: _Parents | None = None
 ) -> Ledger:
-    """A ledger from blocks that were kept; whose its requests are is told by `parents`, or by nobody yet."""
+    """A ledger from stored blocks; `parents`, if known, decide who owns shared requests."""
     ledger = Ledger(sources)
     for block in sorted(blocks, key=lambda block: block.file):
         ledger.take(block)

@@ -2,10 +2,10 @@
 
 Rules
   1. A block is what one log says. It is stale when the log has other bytes, or when it was made from other inputs.
-  2. Logs of one component are settled together: everything that was made from them goes, and comes anew.
+  2. Logs of one component are settled together: all rows made from them are deleted and written again.
   3. Which logs are settled can be asked without looking at a block.
 
-What each request in the index cost, at the prices of whoever asks.
+Cost of each request in the index, at the prices of the caller.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _of_advisors(prices: Prices, beside: str, at_ms: int | None) -> int:
 
 DAMAGED = -2  # bytes of a log of which only a damaged copy is left: counted again when it is back
 UNREAD = -1  # bytes of a log that must be counted again although it is as long as it was
-_THREADS = "('transcript', 'document', 'subagent')"  # the kinds of logs in which requests stand
+_THREADS = "('transcript', 'document', 'subagent')"  # the kinds of logs that hold requests
 
 
 class LogNow(NamedTuple):
@@ -129,7 +129,7 @@ class TotalRow(NamedTuple):
 
 
 def logs_now(db: sqlite3.Connection) -> dict[str, LogNow]:
-    """The logs in which requests may stand, by path."""
+    """The logs that may hold requests, by path."""
     rows = db.execute(
         "select path, id, generation, contents_bytes from log_files "
         f"where state <> 'past' and kind in {_THREADS}"
@@ -309,7 +309,7 @@ def entries_at(db: sqlite3.Connection, first_ms: int, behind_ms: int) -> list[En
 
 
 def entries_with_more(db: sqlite3.Connection) -> list[EntryRow]:
-    """The requests in which another model was asked, too, or of which copies stand elsewhere."""
+    """The requests in which another model was asked too, or that have copies elsewhere."""
     rows = db.execute(
         f"select {', '.join(EntryRow._fields)} from entry_rows "
         "where beside is not null or inherited_by is not null order by id"

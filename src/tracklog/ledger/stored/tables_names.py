@@ -2,8 +2,8 @@
 
 Rules
   1. Some agents count tokens without naming the request. A count belongs to the last request of its log that had begun;
-     until Codex 0.50 it stands before the request that it counts.
-  2. A request has begun where the first of its texts stands. One without a text leaves its count to its neighbour.
+     until Codex 0.50 it comes before the request that it counts.
+  2. A request has begun at the first of its texts. One without a text leaves its count to its neighbour.
   3. Of a thread in several files that are copies of one another, any file tells.
 """
 

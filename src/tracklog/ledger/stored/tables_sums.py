@@ -76,7 +76,7 @@ class SumRow(NamedTuple):
 
 
 class SumFilter(NamedTuple):
-    """Which sums are meant."""
+    """A filter for sums."""
 
     files: frozenset[int] | None = None  # None: all
     since_ms: int | None = None  # both at the beginning of a quarter
@@ -166,7 +166,7 @@ def put_sums(db: sqlite3.Connection, pile: Pile) -> None:
 
 
 class Cut(NamedTuple):
-    """What is told apart, beside prices."""
+    """What a sum is grouped by, besides prices."""
 
     group: str = ""
     offsets: Sequence[tuple[int, int]] = ()  # of a zone, in quarters: from which one on, and how many
@@ -176,7 +176,7 @@ class Cut(NamedTuple):
 
 
 def sums_by(db: sqlite3.Connection, cut: Cut, part: SumFilter) -> list[SumRow]:
-    """Sums of all that is alike in what is told apart."""
+    """Sums of requests with the same grouping."""
     where, values = _where(part)
     return _summed(db, f"sum_rows own {where}", values, cut)
 

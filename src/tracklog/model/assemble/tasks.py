@@ -1,7 +1,4 @@
-"""Todo lists over time, and questions with their answers, from the calls that made them.
-
-What runs in the background, and what was said of it, wherever in the session that stands.
-"""
+"""Todo lists over time, questions with their answers, and background tasks with all reports about them."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@
 |---|---|
 | an error, and a hook that forbade the call | `blocked` |
 | a result that says so | `denied`, `blocked`, `interrupted`, `timed_out`, `sibling_error` |
-| an error in the words of a hook that wanted somebody to be asked | `denied` |
+| an error in the words of a hook that wanted a person to be asked | `denied` |
 | cancelled along with the call beside it | `interrupted` if that was, else `denied` |
 | the words for *No* and *Esc* alike, then an interruption that names the answer it cut, or nobody to ask | `interrupted` |
-| the same words, and our own hook was told that it began and never that anybody was asked | `interrupted` |
+| the same words, and our own hook saw it begin, but nobody was asked | `interrupted` |
 | the same words inside a subagent that was stopped | `interrupted` |
 | the same words otherwise | `denied` |
 | killed with exit code 137, and no answer ever read it | `interrupted`; read: `error` |
@@ -18,7 +18,7 @@
 | a result whose own fields say `success: false` | `error` |
 | a result | `ok` or `error` |
 | no result, but a hook's decision or the client's note | `blocked`, or what the note says |
-| no result, but our own hook was told how it ended | `ok`, `error`, `timed_out`, `interrupted`, `denied` |
+| no result, but our own hook saw how it ended | `ok`, `error`, `timed_out`, `interrupted`, `denied` |
 | no result, and its branch was left | `abandoned` |
 | no result, and the conversation went on without it | `lost` |
 | no result, the process lives (or the log changed within 10 minutes) | `running` |
@@ -28,7 +28,7 @@ Rules
   1. The first row that fits decides. What the log states is `stated`; what we conclude from silence is `inferred`.
   2. Evidence lists the lines that decided, in the order of the log, the call's own line first.
   3. Nothing here knows an agent: its words were read by its translator.
-  4. What our own hook was told (`is_heard`) adds to a log that is silent, and never contradicts one that speaks.
+  4. What our own hook received (`is_heard`) adds to a log that is silent, and never contradicts one that speaks.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ ThreadEnd = Literal["ended", "failed", "stopped", "open"]
 
 
 class Circumstances(NamedTuple):
-    """What stands outside of the call and bears on its verdict."""
+    """Facts outside of the call that affect its verdict."""
 
     is_alive: bool | None = None  # the process; None: nobody knows
     alive_by: str = ""  # what says so
@@ -237,7 +237,7 @@ def _without_result(call: CallFacts, around: Circumstances) -> Judgement:
 
 
 def _by_hearsay(call: CallFacts) -> Judgement | None:
-    """What our own hook was told of a call's end, where no log has it."""
+    """How a call ended, as our own hook saw it, where no log says so."""
     ends = [hook for hook in call.hooks if hook.is_heard and hook.outcome in _HEARD_ENDS]
     if not ends:
         return None

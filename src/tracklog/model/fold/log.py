@@ -39,7 +39,7 @@ _KEPT_REPORTS = (
     b"otalT",
     b"runId",
 )  # what a subagent's work came to, and the run that a workflow's call began
-_KEPT_TEXT = 2000  # characters: as much as a call tells of its error
+_KEPT_TEXT = 2000  # characters: as much as a call keeps of its error
 
 
 class FileFold:
@@ -59,7 +59,7 @@ class FileFold:
         self._with_text = with_text
 
     def add(self, events: Iterable[LogEvent]) -> None:
-        """Takes events in, as they stand in the log."""
+        """Add events, in the order of the log."""
         for event in events:
             if not self._with_text and (forget := _FORGET_TEXT.get(type(event))) is not None:
                 forget(event)
@@ -134,7 +134,7 @@ class FileFold:
 
 
 def _forget_input(event: ToolCalled) -> None:
-    """A copy of the input lets go of the line that it stood in."""
+    """Copy the input, so that its whole line can be freed."""
     event.input = event.input.copy()
 
 
@@ -153,7 +153,7 @@ def _forget_output(event: ToolReturned) -> None:
     event.full_text = ""
 
 
-# What a verdict may still need of big texts is kept, and nothing of the line that they stood in.
+# What a verdict may still need of big texts is kept, and nothing else of their line.
 _FORGET_TEXT = cast(
     dict[type[LogEvent], Callable[[LogEvent], None]],
     {ToolCalled: _forget_input, ModelReplied: _forget_words, ToolReturned: _forget_output},

@@ -67,7 +67,7 @@ class RequestFacts:
     grouped_by: GroupedBy = "message_id"
 
     def take(self, part: ModelReplied) -> None:
-        """Takes a part in; the same record, written again, counts as it stands last."""
+        """Add a part; of the same record, written again, the last version counts."""
         known = self.part_of.get(part.node) if part.node is not None else None
         if known is not None:
             self.parts[known] = part
@@ -204,7 +204,7 @@ class ThreadFold:
         return into
 
     def settled(self) -> tuple[list[TurnFacts], dict[int, int]]:
-        """All turns with what belongs to them, in the order of the log, and where each (by `id`) stands among them.
+        """All turns with their contents, in the order of the log, and the position of each by its `id`.
 
         What waits for its parent in vain belongs to the turn that was open when it was written.
         """

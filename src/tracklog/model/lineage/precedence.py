@@ -2,7 +2,7 @@
 
 Rules, the first that decides
   same_session  two files of one session: the main line before a subagent's, the longer one before the shorter
-  marker        one of them names the other, or somebody who names it, or says to have taken over a conversation
+  marker        one of them names the other, or a third that names it, or says to have taken over a conversation
   times         the same records are older in one of them
   head          one begins with something newer than all the records that they share: it was there before them
   between       one has lines between the shared ones: they were written as it happened, a copy leaves them out
@@ -190,7 +190,7 @@ class _Common:
 
 
 class _Shared:
-    """Keys that traces hold in common, and how they stand in each: looked at once, however many pairs ask."""
+    """Keys that traces share, and their order in each: computed once for all pairs."""
 
     def __init__(self, keys: frozenset[str]) -> None:
         self.keys = keys
@@ -207,7 +207,7 @@ class _Shared:
         return self._times[trace]
 
     def look_in(self, trace: Trace, lines: TraceLines) -> _Look:
-        """What stands around the records."""
+        """What surrounds the shared records."""
         if trace not in self._looks:
             self._looks[trace] = _look(trace, lines, keys=self.keys, times=self.times_in(trace))
         return self._looks[trace]
@@ -255,7 +255,7 @@ def _by_times(one: _Times, other: _Times) -> int:
 
 
 class _Look(NamedTuple):
-    """How the shared records stand in one of the traces."""
+    """The order of the shared records in one of the traces."""
 
     is_behind_newer: bool
     n_between: int

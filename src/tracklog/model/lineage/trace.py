@@ -1,4 +1,4 @@
-"""What one log shows of its descent: the ids it holds, what it says of itself, what stands between.
+"""What one log shows of its descent: the ids it holds, what it says of itself, and what is in between.
 
 Rules
   1. A trace grows by a line in constant time, and never judges: `precedence` and `lineage` do.
@@ -21,7 +21,7 @@ from tracklog.model.ids import SessionId
 
 
 class CopiedLines(msgspec.Struct, frozen=True, gc=False):
-    """Lines of a file that somebody else, or another file of the same session, wrote first."""
+    """Lines of a file that another session, or another file of the same session, wrote first."""
 
     first_line: int
     last_line: int
@@ -67,7 +67,7 @@ class Trace:
         return SessionId(self.thread) if self.says_copies and self.thread else self.session
 
     def saw(self, key: str, line: int, at: str | None = None) -> None:
-        """A record with an id stands here. One line may show several; what a record only quotes does not count."""
+        """Note a record with an id. One line may show several; what a record only quotes does not count."""
         if key.endswith(":"):
             return
         key, at = intern(key), at and intern(at.rstrip("Z"))

@@ -31,7 +31,7 @@ class Mark(msgspec.Struct, gc=False):
 
 
 class Below(msgspec.Struct, gc=False):
-    """What stands at a node and below it."""
+    """The records at a node and below it."""
 
     first: int = 0  # when something new is said for the first time, in file order; 0: never
     last: int = 0
@@ -40,7 +40,7 @@ class Below(msgspec.Struct, gc=False):
     has_result: bool = False
 
     def take(self, other: Below) -> None:
-        """Adds what stands below a child."""
+        """Add the records below a child."""
         if other.last > self.last:
             self.last = other.last
             self.lead = other.lead

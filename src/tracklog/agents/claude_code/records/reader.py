@@ -128,7 +128,7 @@ def is_record(value: Value) -> bool:
 
 
 def may_be_record(value: Value) -> bool:
-    """Whether an object may be a record, if it stands at an edge of its line."""
+    """Whether an object at an edge of its line may be a record."""
     kind = value.get("type")
     return is_record(value) or (isinstance(kind, str) and kind in _NAMES - _PART_NAMES)
 

@@ -1,4 +1,4 @@
-"""The `system` records, told apart by `subtype` (docs/formats/claude_code.md#system)."""
+"""The `system` records, by `subtype` (docs/formats/claude_code.md#system)."""
 
 from typing import Any
 
@@ -259,7 +259,7 @@ class Placed(SystemLine, tag="placed"):
 
 
 class RewindStandIn(SystemLine, tag="rewind_stand_in"):
-    """Stands for a record that a rewind dropped."""
+    """Takes the place of a record that a rewind dropped."""
 
     source_uuid: str | None = None
 

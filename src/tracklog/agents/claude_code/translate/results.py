@@ -6,7 +6,7 @@ Rules
   2. Words count only in a result that is an error: a command can print anything. The words that the client writes in
      good results (a command moved to the background) count only where `toolUseResult` does not contradict.
      A result that is no error, but whose `toolUseResult` says `success: false` (SendMessage, TaskUpdate, Skill), failed.
-  3. The same words stand for *No* and for *Esc* (`rejected`): what follows decides, and that is the fold's to see.
+  3. The same words mean *No* and *Esc* (`rejected`): what follows decides, and that is the fold's to see.
 """
 
 import re
@@ -77,7 +77,7 @@ _STOPPED = re.compile(r"Successfully (?:stopped task|killed shell): (\w+)")
 
 
 class TaskReport(msgspec.Struct):
-    """What TaskOutput tells of a task."""
+    """What TaskOutput reports about a task."""
 
     task_id: str | None = None
     status: str | None = None
@@ -118,7 +118,7 @@ _BRACE = ord("{")
 
 
 def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list[LogEvent]:
-    """The events of one result: what came back, and what it tells of something in the background."""
+    """The events of one result: what came back, and what it says about something in the background."""
     text, report, is_error = block.text, _read_report(record.tool_use_result), bool(block.is_error)
     why, said = _said(record, text, report, is_error=is_error)
     task, is_sure = _background(text, report, is_error=is_error)
@@ -224,7 +224,7 @@ def _side_file(text: str) -> str | None:
 def _more_than_preview(record: UserLine, text: str) -> str:
     """What `toolUseResult` holds of an output of which the result is only a preview.
 
-    Of several results in a record it tells of one: the one that it begins like.
+    Of several results in a record it is of one: the one with the same beginning.
     """
     said = _words_of(opened(record.tool_use_result)) if record.tool_use_result else ""
     if len(said) <= len(text):
@@ -338,7 +338,7 @@ def _read_report(raw: Raw) -> ToolResultFields:
 
 
 def _pick(value: Any) -> ToolResultFields:
-    """The keys that fit, where another shape stands under the name of one."""
+    """The keys that fit, where a key of the same name has another shape."""
     if not isinstance(value, dict):
         return _NOTHING
     found = ToolResultFields()

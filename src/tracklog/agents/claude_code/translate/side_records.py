@@ -196,7 +196,7 @@ def thread_described(record: side_files.AgentMeta, where: Where) -> list[LogEven
 
 
 def result_printed(record: side_files.ResultLine, where: Where) -> list[LogEvent]:
-    """The closing object of a headless run, in a log that somebody made of what the client printed."""
+    """The closing object of a headless run, in a log that was made from what the client printed."""
     error = (record.result or record.subtype) if record.is_error else None
     text = None if record.is_error else record.result
     return [TurnEnded(**where, took_ms=record.duration_ms, error=error, text=text, is_result=True)]
@@ -268,7 +268,7 @@ def api_failed(record: system.ErrorLine, where: Where) -> list[LogEvent]:
 
 
 def _words_of(error: Any) -> str:
-    """What an error says; that of the API stands in the `error` of its envelope, which may be that of another one."""
+    """The text of an error; an API error has it in the `error` of its envelope, which may be that of another one."""
     for _ in range(_ENVELOPES):
         if not isinstance(error, dict):
             break

@@ -80,7 +80,7 @@ def kind_of(text: str) -> str | None:
 
 
 def _is_all_markup(text: str) -> bool:
-    """Whether nothing stands outside of known tags. Contents are not looked at: they may hold anything."""
+    """Whether nothing is outside of known tags. Contents are not looked at: they may hold anything."""
     at = 0
     while found := _ENVELOPE.match(text, at):
         if found[1] not in _TAGS:
@@ -98,7 +98,7 @@ def _is_all_markup(text: str) -> bool:
 
 
 def inside(text: str, tag: str) -> str | None:
-    """What stands in a tag, first opening to its first end; None if it is not there."""
+    """The content of a tag, from its first opening to its first end; None if it is not there."""
     opening = text.find(f"<{tag}>")
     if opening < 0:
         return None
@@ -126,7 +126,7 @@ class TaskNotice:
 
 
 def notice_of(text: str) -> TaskNotice | None:
-    """The notice that a text holds, if it is one that tells of an end."""
+    """The notice that a text holds, if it reports an end."""
     stopped = _AGENT_STOPPED.match(text)
     if stopped:
         return TaskNotice(None, None, "killed", stopped[1], None, text)

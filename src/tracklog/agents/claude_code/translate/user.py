@@ -67,7 +67,7 @@ def queued(record: QueuedCommand, where: Where) -> list[LogEvent]:
 
 
 def noticed(text: str, where: Where) -> list[LogEvent]:
-    """What a notice tells of something in the background."""
+    """The event of a notice about something in the background."""
     notice = notice_of(text)
     if notice is None:
         return []

@@ -200,7 +200,7 @@ def _inner(value: Any, *keys: str) -> Any:
 
 
 def _unknown(value: Value, name: str, why: str) -> Unknown:
-    """Like every unknown record, with the id that stands in the payload."""
+    """Like every unknown record, with the id of the payload."""
     payload = value.get("payload")
     part = payload if isinstance(payload, dict) else value
     answer = unknown(value, name, why, body=value)

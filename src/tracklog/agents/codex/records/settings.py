@@ -118,7 +118,7 @@ class ModeSettings(Named):
 
 
 class CollaborationMode(ModeSettings):
-    """`default` or `plan`; before 0.90 the settings stand beside the mode."""
+    """`default` or `plan`; before 0.90 the settings are next to the mode."""
 
     mode: str | None = None
     settings: ModeSettings | None = None

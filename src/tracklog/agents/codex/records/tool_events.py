@@ -196,7 +196,7 @@ class CollabAgentInteractionEnd(CollabEnd, tag="collab_agent_interaction_end"):
 
 
 class CollabCloseEnd(CollabEnd, tag="collab_close_end"):
-    """The agent was told to end."""
+    """The agent was asked to end."""
 
 
 class CollabResumeEnd(CollabEnd, tag="collab_resume_end"):

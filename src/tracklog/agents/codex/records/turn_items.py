@@ -2,7 +2,7 @@
 
 Rules
   1. For a tool, `id` is the `call_id` of the response item; acts inside a script have ids of their own.
-  2. A path may be a `file://` address here. It is kept as it stands.
+  2. A path may be a `file://` address here. It is kept as it is.
 """
 
 from tracklog.agents.codex.records.items import Output

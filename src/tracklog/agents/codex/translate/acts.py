@@ -4,7 +4,7 @@ Rules
   1. Reports name a call by its id and say what the output does not: exit codes, refusals, durations, changes.
   2. A call inside a script of code mode (`exec-…`) is no response item: its report is call and result in one, and
      its parent is the last script, by order (docs/formats/codex.md).
-  3. What another thread did (a review, told in the main file too) stands in that thread's own file.
+  3. What another thread did (a review, also in the main file) is in that thread's own file.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def search_end(item: tool_events.WebSearchEnd, where: Where, memory: Memory) -> 
 
 
 def act(done: Any, where: Where, memory: Memory) -> list[LogEvent]:
-    """The events of an `item_completed` that tells of a tool's work."""
+    """The events of an `item_completed` about a tool's work."""
     item = done.item
     if memory.is_foreign(done.thread_id):
         return []
@@ -267,7 +267,7 @@ def act(done: Any, where: Where, memory: Memory) -> list[LogEvent]:
 
 
 def end_event(event: Any, where: Where, memory: Memory) -> list[LogEvent]:
-    """The events of a `…_end` that is told like a turn item."""
+    """The events of a `…_end` with the shape of a turn item."""
     told = REPORTS[type(event)](event)
     return reported(event.call_id, told, where, memory) if told is not None else []
 

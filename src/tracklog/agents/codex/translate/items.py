@@ -116,7 +116,7 @@ def image_generation_call(item: items.ImageGenerationCall, where: Where, memory:
 
 
 def output(item: ANY_OUTPUT, where: Where, memory: Memory) -> list[LogEvent]:
-    """What came back from a call, and what that tells of others."""
+    """The result of a call, and what it says about others."""
     settled = memory.prompts.settle()
     memory.end_request()
     where = with_turn(item, where)
@@ -185,7 +185,7 @@ def _done_by_server(item: Any, where: Where, memory: Memory, *, call: CallId, **
 
 
 def _searched(item: items.WebSearchCall, memory: Memory) -> CallId:
-    """The id of a search. Until mid-2026 it stands only in the event before it, which tells the same action."""
+    """The id of a search. Until mid-2026 it is only in the event before it, which has the same action."""
     for known in memory.searches:
         if item.id == known[0] or (not item.id and item.action == known[1]):
             memory.searches.remove(known)
@@ -212,7 +212,7 @@ def _returned(
 
 
 def _seen(call: CallId, asked: OpenCall | None, reading: Reading, where: Where) -> list[LogEvent]:
-    """What an output tells of a session, a script or subagents that were started before."""
+    """What an output says about a session, a script or subagents that were started before."""
     seen: list[LogEvent] = []
     if reading.end is not None:
         task = asked.task if asked and asked.task else TaskId(reading.task) if reading.task else None
@@ -263,7 +263,7 @@ ITEMS: dict[type, Callable[[Any, Where, Memory], list[LogEvent]]] = {
 SILENT_ITEMS: set[type] = {
     items.AdditionalTools,  # which tools the model is offered
     items.GhostSnapshot,  # the client's means to undo
-    items.CompactionItem,  # a cipher; the `compacted` line tells of it
+    items.CompactionItem,  # a cipher; the `compacted` line says what was compacted
     items.CompactionSummary,
     items.ContextCompaction,
 }

@@ -3,7 +3,7 @@
 Rules
   1. A model's item always gives `ModelReplied`, with its request.
   2. Each text of a message in the user's name is judged for itself (translate/messages.py); what is left is one prompt.
-  3. A prompt is given once, however often it stands in the file (translate/state.py).
+  3. A prompt is given once, however often the file has it (translate/state.py).
 
 What a text in the user's or developer's name is: words of a person, or of the client.
 
@@ -11,7 +11,7 @@ Rules
   1. Where the client states the kind of a text (`content_item_kinds`), that counts.
   2. Else a text is the client's if it starts with one of its markers, and ends with the closing tag where there is
      one: a prompt that quotes a tag is a prompt.
-  3. Every text is judged for itself: a real prompt may stand beside an envelope in one message.
+  3. Every text is judged for itself: a real prompt may be next to an envelope in one message.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def is_picture_tag(text: str) -> bool:
 
 
 def inside(text: str, tag: str) -> str | None:
-    """What stands between a tag and its end."""
+    """The text between a tag and its end."""
     _, opened, rest = text.partition(f"<{tag}>")
     body, closed, _ = rest.rpartition(f"</{tag}>")
     return body.strip("\n") if opened and closed else None
@@ -187,7 +187,7 @@ def is_cipher(text: str) -> bool:
 def message(item: items.Message, where: Where, memory: Memory) -> list[LogEvent]:
     """What a message says, by whose name it bears."""
     if item.role == "assistant":
-        # The summary is told by the compaction; in the conversation nobody said it.
+        # The compaction has the summary; it is no message of the conversation.
         text = "" if memory.is_summary else _spoken(item)
         return reply(item, where, memory, text=text, is_last=item.phase == "final_answer")
     memory.end_request()
@@ -314,7 +314,7 @@ def _mail_text(part: Any) -> str:
 
 
 def n_pictures(content: Any) -> int:
-    """How many pictures stand among the parts of a message or an output."""
+    """How many parts of a message or an output are pictures."""
     parts = content if isinstance(content, list) else []
     return sum(isinstance(part, items.InputImage) for part in parts)
 

@@ -2,9 +2,9 @@
 
 Rules
   1. No output carries a flag. The client's header tells, and the sentences that it writes in place of an output;
-     never what stands below `Output:`, which a command can print.
-  2. Which header can stand there depends on the tool: what an MCP server says is never taken for the client's words.
-  3. `aborted by user` stands for a refusal and for an interrupt (`rejected`): what follows decides.
+     never what comes below `Output:`, which a command can print.
+  2. Which header is possible depends on the tool: what an MCP server says is never taken for the client's words.
+  3. `aborted by user` means a refusal or an interrupt (`rejected`): what follows decides.
 """
 
 import re
@@ -114,7 +114,7 @@ _answer = msgspec.json.Decoder(SpawnedAgent)
 def read_output(
     tool: str | None, text: str, *, head: str | None = None, server: str | None = None
 ) -> Reading:
-    """How a call went; `head` is the first part of an output that stands in parts, `tool` None if unknown."""
+    """How a call went; `head` is the first part of an output in several parts, `tool` None if unknown."""
     head = text if head is None else head
     if server is not None:
         return _read_words(head, server=server) or _with_wall_time(head) or Reading("ok", "came back")

@@ -3,7 +3,7 @@
 Rules
   1. The first `session_meta` is the file's identity. One with another id is a copy of the history it came from.
   2. A `turn_context` is repeated after compactions: it tells what changed, and never that a turn began.
-  3. While a review runs, the turns that are told in the main file are the review's own.
+  3. While a review runs, the turns in the main file are the review's own.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Rules
   1. What is remembered depends on the lines alone, never on how they arrive: cut anywhere, the events are the same.
-  2. A prompt stands in a file up to three times. The mirrors (`user_message`, `UserMessage`) are the client's word
+  2. A file holds a prompt up to three times. The mirrors (`user_message`, `UserMessage`) are the client's word
      for what a person said, but they come after the response item: so that is held until its mirror comes, or the
      model speaks. In a file without mirrors the response item itself is the prompt.
   3. A log names no request. All that the model says between two things that it is shown is one; its id is made of
@@ -96,7 +96,7 @@ class Memory:
         self.is_after_review = False  # the client words the review's findings in the model's name
         self.is_cut_in_tool = False
         self.is_turn_over = False
-        self.epoch = 0  # counts turns, and prompts in files that do not tell of turns
+        self.epoch = 0  # counts turns, and prompts in files that have no turns
         self.n_pictures_due = 0  # that the client shows in the user's name, after `view_image`
         self.n_picture_mirrors_due = 0
         self.mail_triggers = False
@@ -112,7 +112,7 @@ class Memory:
         self.ordinal = getattr(piece.record, "ordinal", None)
 
     def where(self, piece: Piece) -> Where:
-        """Where the events of that line stand."""
+        """The place of that line's events."""
         return {"place": Place(self.path, piece.line), "at": piece.at, "turn": self.turn}
 
     @property

@@ -3,9 +3,9 @@
 Rules
   1. Each kind of record, of response item, of event and of turn item has its function in a table, or is silent on
      purpose; a test walks the kinds.
-  2. What stands in a file twice is told once. The model's words count as response items, the person's as what the
+  2. What a file holds twice becomes one event. The model's words count as response items, the person's as what the
      client shows, the end of a call as both: `ToolReturned` is what the model read, `CallReported` what the client knew.
-  3. Codex keeps no tree: what is no longer part of a conversation is told by rollbacks, forks and turn ids.
+  3. Codex keeps no tree: what is no longer part of a conversation follows from rollbacks, forks and turn ids.
 """
 
 from __future__ import annotations
@@ -177,24 +177,24 @@ ACTS: dict[type, Translate] = {
 }
 SILENT: set[type] = {
     *SILENT_ITEMS,
-    Blank,  # nothing stands there
+    Blank,  # empty
     envelope.WorldStateLine,  # what the client remembers to have told the model
     envelope.RetainedContextLine,  # the same; an answer that it keeps is the output of its call, too
     envelope.DynamicToolsLine,  # which tools the model is offered
     envelope.SecurityRiskScoreLine,  # the client's own bookkeeping, as the next
     envelope.SessionStateLine,
     reader.StateLine,
-    reader.CodexHistoryLine,  # prompts of all sessions, for the arrow keys; they stand in the transcripts
+    reader.CodexHistoryLine,  # prompts of all sessions, for the arrow keys; the transcripts have them too
     events.TokenCount,  # accounting: repeated, recomputed, and never a request
     events.AgentMessageEvent,  # mirror of a response item, as the next two
     events.AgentReasoning,
     events.AgentReasoningRawContent,
     events.ContextCompactedEvent,  # companion of a `compacted` line
-    events.ThreadGoalUpdated,  # a goal's counters; who set it is told by a call or an injected text
-    tool_events.DynamicToolCallRequest,  # the call stands as a response item
+    events.ThreadGoalUpdated,  # a goal's counters; a call or an injected text says who set it
+    tool_events.DynamicToolCallRequest,  # the call is a response item
     turn_items.AgentMessageItem,  # mirror of a response item, as the next
     turn_items.ReasoningItem,
-    turn_items.PlanItem,  # stands in the model's message
+    turn_items.PlanItem,  # the model's message has it
     turn_items.FunctionCallOutputItem,  # mirror of an output
     turn_items.ContextCompactionItem,  # companion of a `compacted` line
 }

@@ -277,7 +277,7 @@ AnyAttachment = QueuedCommand | AnyFileContext | AnyHookContext | AnyNote | AnyS
 
 
 class AttachmentLine(Envelope, tag="attachment", tag_field="type", kw_only=True):
-    """A piece of context and where it stands in the conversation."""
+    """A piece of context and its place in the conversation."""
 
     attachment: AnyAttachment
     rendered: Raw = Raw()

@@ -291,7 +291,7 @@ class ContextSections(Attachment, tag="context_sections"):
 
 
 class PromptRenderPoint(Attachment, tag="prompt_render_point"):
-    """From here on the prompt is put together anew."""
+    """From here on the prompt is composed again."""
 
     cause: str | None = None
 

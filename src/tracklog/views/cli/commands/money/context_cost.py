@@ -47,7 +47,7 @@ class ContextReport(NamedTuple):
 
     @property
     def listed(self) -> list[Thing]:
-        """What was read at least once and stands in a log, the dearest first."""
+        """Items of a log that were read at least once, most expensive first."""
         return [thing for thing in self.things if thing.kind in THINGS and thing.n_reads]
 
     @property

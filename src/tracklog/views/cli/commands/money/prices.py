@@ -128,7 +128,7 @@ def _answer_path(path: Path, *, as_json: bool) -> None:
 
 
 def _answer_check(path: Path, known: Prices, *, as_json: bool) -> None:
-    """Whoever gets here has a file without a mistake, or none."""
+    """Only for a file without a mistake, or none."""
     own, exists = known.own.prices, path.exists()
     if as_json:
         answer_json({"path": str(path), "exists": exists, "prices": len(own)})
