@@ -45,7 +45,7 @@ class Attached(NamedTuple):
 
 
 class LogContents(NamedTuple):
-    """What a session's logs hold that the session itself does not: the place of each record, and attachments."""
+    """Contents of a session's logs that the session itself leaves out: the place of each record, and attachments."""
 
     nodes: dict[Place, NodeId]
     attached: list[Attached]

@@ -48,7 +48,7 @@ class Waiting:
         self._open: set[CallId] = set()
 
     def see(self, event: LogEvent) -> None:
-        """Takes in what happened next."""
+        """Add the next event."""
         if event.is_copy:
             return
         if isinstance(event, ToolCalled):

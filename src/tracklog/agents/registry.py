@@ -39,7 +39,7 @@ _STRANGE = "of an agent that we do not know"
 
 
 class DetectedLog(NamedTuple):
-    """What the first lines of a file tell."""
+    """The agent and format of a file, from its first lines."""
 
     agent: str | None
     has_objects: bool

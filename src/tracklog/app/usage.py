@@ -103,7 +103,7 @@ class UsageResult(NamedTuple):
 def spent(
     roots: Sequence[Path], *, agent: str | None, home: Path | None, asked: UsageQuery, syncs: bool = True
 ) -> UsageResult:
-    """Sums up what is asked for: from the index where that can tell, else from the logs."""
+    """Answer a question: from the index where that can tell, else from the logs."""
     prices = load_prices(home)
     if asked.as_model is not None and prices.rates(asked.as_model) is None:
         raise UserError(
@@ -126,7 +126,7 @@ def _from_index(
     prices: Prices,
     syncs: bool,
 ) -> UsageResult | None:
-    """What the index says; None where it cannot tell."""
+    """Answer from the index; None where it cannot tell."""
     # imported here because without an index nothing of it is needed
     from tracklog.app.index.open_ledger import indexed_ledger
     from tracklog.ledger.stored.query import LedgerQuery, answer

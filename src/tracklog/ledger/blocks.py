@@ -24,7 +24,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Burn(NamedTuple):
-    """How fast a block is used up, and what it comes to if that goes on until its end."""
+    """How fast a block is used up, and its projected total."""
 
     ends_at: datetime
     left_ms: int
@@ -40,7 +40,7 @@ def agents_in_blocks() -> list[str]:
 
 
 def block_starts(times_ms: Sequence[int]) -> list[int]:
-    """When the block of each request began; the times are in order."""
+    """The start of the block of each request; the times are in order."""
     starts: list[int] = []
     start = None
     for time_ms in times_ms:
@@ -51,7 +51,7 @@ def block_starts(times_ms: Sequence[int]) -> list[int]:
 
 
 def block_end(start: datetime) -> datetime:
-    """When a block is over, whether it is used or not."""
+    """The end of a block, whether it is used up or not."""
     return start + timedelta(milliseconds=BLOCK_MS)
 
 

@@ -1,4 +1,4 @@
-"""What a line of work sends with every request: who came in when, how large it is, and what it cost to read again.
+"""Model the prompt of a thread: when each part entered, its size, and the cost of reading it again.
 
 The API says how large each prompt was, not what it was made of. Two prompts of one line differ by the answer between
 them and by what came in since: so the growth is the measured size of what came in, shared by bytes.
@@ -30,7 +30,7 @@ _MOST_BYTES = (
 
 
 class PromptRates(msgspec.Struct, frozen=True):
-    """What a token of a prompt cost in one request, in pico-dollars."""
+    """Cost of a token of a prompt in one request, in pico-dollars."""
 
     input: int
     cache_read: int
@@ -39,7 +39,7 @@ class PromptRates(msgspec.Struct, frozen=True):
 
 
 class PricedUsage(msgspec.Struct, frozen=True):
-    """What a request used, and at which prices; without any it is measured, but costs nothing here."""
+    """Usage of a request, and its prices; without any it is measured, but costs nothing here."""
 
     tokens: Tokens
     is_final: bool = True
@@ -72,7 +72,7 @@ class Load:
 
 @dataclass(slots=True)
 class _Reads:
-    """How often the cached beginning was read, and what a token of it cost in sum."""
+    """How often the cached beginning was read, and the cost of a token of it in sum."""
 
     n: int = 0
     n_unpriced: int = 0
@@ -136,11 +136,11 @@ class PromptWindow:
         return other
 
     def settle(self) -> None:
-        """Tells all loads what they came to so far."""
+        """Write the cost so far into all loads."""
         self._leave_cache(0)
 
     def _grow(self, prompt: int) -> None:
-        """Gives everything that came in its size, so that all parts together are the prompt."""
+        """Size everything that entered, so that all parts together are the prompt."""
         fresh, self._fresh = self._fresh, []
         if self._last is None:
             self._add(fresh, [guess(load) for load in fresh])
@@ -214,7 +214,7 @@ class PromptWindow:
 
 
 def guess(load: Load) -> int:
-    """How many tokens so many bytes are likely to be."""
+    """Estimate the tokens of so many bytes."""
     return -(-load.n_bytes // _USUAL_BYTES)
 
 

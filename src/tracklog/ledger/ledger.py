@@ -126,7 +126,7 @@ class Ledger:
         return len(self._keys)
 
     def take(self, block: UsageBlock) -> None:
-        """Puts a file's requests to those of other files."""
+        """Merge a file's requests with those of other files."""
         self.names[block.file] = block.names
         if block.cwd is not None:
             self.cwds[block.file] = block.cwd
@@ -155,7 +155,7 @@ class Ledger:
             self.asides[n + number] = aside
 
     def public_id(self, key: bytes) -> str:
-        """What a request is called in every document: without what tells the keys of one ledger apart."""
+        """The id of a request in documents: its key without the suffix that is only for this ledger."""
         return (self._gateway_ids.get(key) or key).decode(errors="replace")
 
     def settle(self) -> None:
@@ -225,7 +225,7 @@ class Ledger:
         return sessions if len(sessions) > 1 else []
 
     def give(self, row: int, session: str) -> None:
-        """Makes a request another session's that holds it."""
+        """Give a request to another session that holds it."""
         at, sight = row * _ROW.size, self.sight(row)
         if self.session_of(sight) == session:
             return
@@ -311,7 +311,7 @@ def shared_rows(ledger: Ledger) -> dict[int, frozenset[str]]:
 
 
 def give_to_eldest(ledger: Ledger, parents: Mapping[str, str]) -> None:
-    """Gives each such request to the session that all others descend from, if there is one."""
+    """Give each such request to the session that all others descend from, if there is one."""
     for row, holders in shared_rows(ledger).items():
         oldest = [id for id in sorted(holders) if not _descends(id, holders, parents)]
         if len(oldest) == 1:

@@ -61,7 +61,7 @@ class Books:
         )
 
     def n_untimed(self) -> int:
-        """How many requests say no time, where one was asked for."""
+        """Count the requests without a time, where a period was asked for."""
         if self._since is None and self._until is None:
             return 0
         return sum(row[_FIRST_AT] == NO_TIME for row in self.ledger.raw_rows())
@@ -96,7 +96,7 @@ class Books:
         return self._in_project[session]
 
     def rates(self, model: str | None, terms: str, at: int) -> Rates | None:
-        """What a model cost, or the one that is asked for in its place. The same answer is the same object."""
+        """Rates of a model, or of the one asked for in its place. Equal answers are the same object."""
         moment = at if self._as_of is None else self._as_of
         key = (model, terms, moment // (_QUARTER_MS if self.is_hourly(model, terms) else _DAY_MS))
         if key in self._rates:
@@ -121,7 +121,7 @@ class Books:
         return model if self._as_model is None else self._as_model
 
     def cost(self, model: str | None, tokens: Tokens, at: int, *, terms: str = "") -> int | None:
-        """What some tokens cost; None without a price."""
+        """Cost of some tokens; None without a price."""
         rates = self.rates(model, terms, at)
         return None if rates is None else cost_pico_usd(tokens, rates)
 

@@ -121,7 +121,7 @@ def by_time(zone: tzinfo, group: Group) -> GroupKeys:
 
 
 def _day_of(ms: int, zone: tzinfo, form: str) -> tuple[int, int, str]:
-    """When the day of a moment begins and ends in a zone, and what it is called."""
+    """Begin and end of a moment's day in a zone, and its name."""
     try:
         day = datetime.fromtimestamp(ms / 1000, zone).replace(
             hour=0, minute=0, second=0, microsecond=0, fold=0

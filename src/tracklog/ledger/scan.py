@@ -134,7 +134,7 @@ def _source(file: LogFile, session: SessionFiles) -> Source:
 
 
 def _histories(sessions: Sequence[SessionFiles]) -> tuple[dict[str, Own], dict[str, str]]:
-    """What logs repeat of other threads, where their heads say that they do, and the family of each session."""
+    """Find the lines that logs repeat of other threads, where their heads say so, and the family of each session."""
     sharing = with_shared_usage(sessions)
     buffer = buffer_of(_HEAD)
     heirs = [session for session in sharing if _may_repeat_usage(session, buffer)]
@@ -232,7 +232,7 @@ class _Pile:
         return self._batches[_NUMBER.unpack(token)[0]] if len(token) == _NUMBER.size else []
 
     def close(self) -> None:
-        """When all are read."""
+        """Close the pipe, when all are read."""
         os.close(self._reading)
 
 

@@ -29,7 +29,7 @@ from tracklog.model.usage import ClientTotals, Hidden, Sight, Tokens
 
 
 class CostFunction(Protocol):
-    """Says what some tokens cost."""
+    """Cost of some tokens."""
 
     def __call__(self, model: str | None, tokens: Tokens, at: int, *, terms: str = "") -> int | None: ...
 
@@ -42,7 +42,7 @@ _SURE = 5  # every client states so many figures
 
 
 class Statement(NamedTuple):
-    """What the client says that a session cost, and of how many requests in its log."""
+    """The cost of a session as the client states it, and of how many requests in its log."""
 
     cost_pico_usd: int
     requests: int
@@ -51,7 +51,7 @@ class Statement(NamedTuple):
 def hidden_in(
     ledger: Ledger, cost: CostFunction, *, is_what_if: bool = False
 ) -> tuple[list[Hidden], dict[str, Statement]]:
-    """What the totals of sessions hold beyond their logs, and what they state for each.
+    """Find spending in totals beyond the logs, and the stated cost of each session.
 
     What is hidden costs what the client says, less what is known; asked what it would have cost, its tokens do.
     """
@@ -85,7 +85,7 @@ class _Known:
 
 
 class _Told:
-    """What the logs of all sessions with totals tell."""
+    """What the logs of all sessions with totals count."""
 
     def __init__(self, ledger: Ledger, cost: CostFunction) -> None:
         self.ledger = ledger
@@ -121,7 +121,7 @@ class _Told:
         return list(ordered)
 
     def _first_behind(self, rows: Iterable[Sight]) -> dict[str, int]:
-        """When the first request behind a session's totals was made."""
+        """The time of the first request behind a session's totals."""
         files = {file: (session, totals.offset) for session, (file, totals) in self.totals.items()}
         ends: dict[str, int] = {}
         for sight in rows:
@@ -224,7 +224,7 @@ def _beyond(told: _Told, session: str, totals: ClientTotals, inherited: list[Hid
 
 
 def _rest(figures: _Figures, known: _Known) -> tuple[_Figures, int]:
-    """What totals hold beyond the log, with the answers that were cut or without, as the client counted; and the known cost."""
+    """Totals beyond the log, with or without the answers that were cut, as the client counted; and the known cost."""
     cut, spent = _plus(known.ended, known.cut), known.cost_pico_usd
     ways = ((_plus(cut, known.behind), spent + known.behind_pico_usd), (cut, spent), (known.ended, spent))
     for counted, cost in ways:

@@ -18,7 +18,7 @@ from tracklog.model.events import Place
 
 
 class Tokens(msgspec.Struct, frozen=True, gc=False):
-    """What a request, or many of them, used."""
+    """Tokens of one request, or of many."""
 
     input: int = 0
     output: int = 0
@@ -107,7 +107,7 @@ class Hidden(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UsageRow(msgspec.Struct, kw_only=True):
-    """What a group of requests came to. Money is in pico-dollars; it is rounded where it is shown."""
+    """The sums of a group of requests. Money is in pico-dollars; it is rounded where it is shown."""
 
     key: str
     requests: int = 0
@@ -155,7 +155,7 @@ class Source(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What is known of a request: the record whose figures count, and the record that was first.
+    """A request as the ledger knows it: the record whose figures count, and the record that was first.
 
     `model`, `terms`, `thread` and `entrypoint` are numbers in the names of their file's block; 0 is none.
     """
@@ -205,7 +205,7 @@ pack = _ROW.pack
 
 
 class Aside(msgspec.Struct, array_like=True):
-    """What only few requests have."""
+    """Fields that only few requests have."""
 
     tools: list[str] = []
     beside: list[tuple[str, str | None, tuple[int, ...]]] = []  # what, model, figures in the order of Tokens

@@ -1,4 +1,4 @@
-"""How Claude Code counts (`AgentUsage`), and the heads of its logs, which name the folder where a session began.
+"""The usage topic of Claude Code (`AgentUsage`), with the folder where a session began.
 
 The parts that read whole logs are imported when they are asked for: an answer from the index needs none of them.
 """

@@ -44,7 +44,7 @@ AnyAnswer = AnswerFields | PlainAnswer
 
 
 class Held(msgspec.Struct, gc=False):
-    """What is known of a request so far: the line whose figures count, and the first one."""
+    """A request during the scan: the line whose figures count, and the first one."""
 
     line: AnyAnswer
     offset: int
@@ -180,7 +180,7 @@ def has_aside(held: Held) -> bool:
 
 
 def aside_of(held: Held) -> Aside | None:
-    """What only few answers have."""
+    """The parts that only few answers have."""
     line = held.line
     usage = line.message.usage if isinstance(line, AnswerFields) and line.message is not None else None
     beside = list(_beside(usage)) if usage is not None and len(usage.iterations) > 2 else []

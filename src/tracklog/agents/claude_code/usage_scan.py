@@ -58,7 +58,7 @@ _CUT_OFF = b"Your response above was cut off mid-stream"
 
 
 class _Where(msgspec.Struct):
-    """What is read from the first answer of a file only."""
+    """The fields that are read from the first answer of a file only."""
 
     cwd: str | None = None
 
@@ -76,7 +76,7 @@ _broken = msgspec.json.Decoder(_Broken)
 
 
 def scan(log: LogToScan, buffer: memoryview | None = None) -> UsageBlock:
-    """All that a file says of requests. Of a damaged one, what could be read, and why not more."""
+    """Scan one file. The block of a damaged one holds what could be read, and why not more."""
     file = log.file
     buffer = buffer_of(CHUNK) if buffer is None else buffer
     reading = _Reading(log.number, log.source, log.rule, with_tools=log.with_tools)
@@ -135,7 +135,7 @@ class _Reading:
         self._decode = (usage_lines.TOOL_ANSWERS if with_tools else usage_lines.ANSWERS).decode
 
     def see_all(self, batch: list[HitView]) -> list[Hit]:
-        """Takes in lines that may hold answers; gives back those that hold totals.
+        """Add lines that may hold answers; return those that hold totals.
 
         Nearly all begin a message or go on with the last one, with the same figures or more, and have nothing odd about
         them. `see` would do the same with those, only later: the loop is long because it makes no call that it can do
@@ -179,7 +179,7 @@ class _Reading:
         return totals
 
     def see(self, offset: int, raw: bytes) -> bool:
-        """Takes in a line that may hold an answer; says whether it holds no totals."""
+        """Add a line that may hold an answer; return whether it holds no totals."""
         try:
             line = self._decode(raw)
         except usage_lines.REFUSALS:
@@ -248,7 +248,7 @@ class _Reading:
         self._take(offset, answer, line.data.agent_id or line.parent_tool_use_id or "", is_told=True)
 
     def _see_words_of_the_client(self, raw: bytes) -> None:
-        """What says that the answer before it broke off."""
+        """Note that the answer before this line broke off, if the client says so."""
         if not (_BROKE_OFF in raw or _CUT_OFF in raw) or self.last is None or self.last_line is None:
             return
         try:
@@ -301,7 +301,7 @@ class _Reading:
 
     @property
     def names(self) -> list[str]:
-        """What rows call by numbers."""
+        """The names that rows refer to by number."""
         return list(self._names)
 
     def _name(self, text: str | None) -> int:
@@ -371,7 +371,7 @@ class _Reading:
         return self._name(_model_of(self.last_line))
 
     def block(self, file: LogFile) -> UsageBlock:
-        """What was read, for the ledger."""
+        """The result of the scan, for the ledger."""
         loose = [
             Loose(id, sorted(marks_of(together)), self._row(one), aside_of(one))
             for id, together, one in split(self._loose, file)
@@ -415,7 +415,7 @@ def _model_of(line: AnyAnswer | None) -> str | None:
 
 
 def _look_behind(block: UsageBlock, hits: LinesWith, file: LogFile, reading: _Reading) -> None:
-    """What follows the last answer: perhaps a turn that waits for the next one."""
+    """Search behind the last answer for a turn that waits for the next one."""
     if hits.behind is not None and hits.behind_from == reading.last_end:
         is_asked = _ASKED in hits.behind
     else:

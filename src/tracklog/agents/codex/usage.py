@@ -1,4 +1,4 @@
-"""How Codex counts (`AgentUsage`).
+"""The usage topic of Codex (`AgentUsage`).
 
 Rules
   1. A count names no request. In the index, its place tells which one it belongs to (`ledger.stored.tables_names`).

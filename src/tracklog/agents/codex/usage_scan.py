@@ -38,7 +38,7 @@ _ITEM = b'"response_item"'
 
 
 def scan(log: LogToScan, buffer: memoryview | None = None) -> UsageBlock:
-    """All that a file says of requests. Of a damaged one, what could be read, and why not more."""
+    """Scan one file. The block of a damaged one holds what could be read, and why not more."""
     file, own = log.file, log.own
     buffer = buffer_of(CHUNK) if buffer is None else buffer
     reading = _Reading(log.number, log.source, log.rule, log.family or log.source.session)
@@ -200,7 +200,7 @@ class _Reading:
         return self.names.setdefault(text or "", len(self.names))
 
     def block(self, problem: str | None) -> UsageBlock:
-        """What was read, for the ledger."""
+        """The result of the scan, for the ledger."""
         return UsageBlock(
             file=self.number,
             names=list(self.names),

@@ -52,7 +52,7 @@ def matches(match: Match, name: str) -> bool:
 
 
 class PriceTier(msgspec.Struct, frozen=True, array_like=True):
-    """What is paid for each token of a request, if its prompt is longer than `above`; and for each web search."""
+    """Price of each token of a request whose prompt is longer than `above`, and of each web search."""
 
     above: int
     input: int
@@ -64,7 +64,7 @@ class PriceTier(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Quote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a model costs from a day on, or in some hours of each day, or on some terms."""
+    """Price of a model from a day on, in some hours of each day, or on some terms."""
 
     steps: tuple[PriceTier, ...]  # by the length of the prompt; the first is for any
     since: str | None = None  # a day in UTC; None: from the beginning
@@ -74,7 +74,7 @@ class Quote(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Tariff(msgspec.Struct, frozen=True):
-    """All that a vendor asks for one model."""
+    """All prices of one model."""
 
     id: str
     match: Match
@@ -82,7 +82,7 @@ class Tariff(msgspec.Struct, frozen=True):
 
 
 class Vendor(msgspec.Struct, frozen=True):
-    """Who sells models under their own name."""
+    """A company that sells models under its own name."""
 
     id: str
     aliases: tuple[str, ...]  # as written before the slash: `z-ai/glm-4.6`
@@ -159,7 +159,7 @@ class OwnPrice(NamedTuple):
 
 
 class PriceFile(NamedTuple):
-    """All that a user wrote down."""
+    """The prices that a user wrote down."""
 
     prices: tuple[OwnPrice, ...] = ()
     limits: tuple[Limit, ...] = ()
@@ -189,7 +189,7 @@ _ROUTES = {"openrouter", "bedrock", "vertex_ai", "azure", "litellm", "litellm_pr
 
 
 class ModelName(NamedTuple):
-    """What a name says: whose model, which one, and whether it is the fast way to run it."""
+    """A parsed model name: vendor, model, and whether it is the fast variant."""
 
     vendor: str | None  # if the name says so, as the name spells it
     name: str

@@ -36,7 +36,7 @@ _HEADING = re.compile(r"\s*\[\[\s*[\"']?price[\"']?\s*\]\]")
 
 
 def read_prices(toml: bytes, *, where: str) -> PriceFile:
-    """What the file says; a mistake in it is the user's, and told with its line and key."""
+    """Read the file; a mistake in it is a UserError with its line and key."""
     import tomllib  # only who has a file pays for it
 
     try:

@@ -27,7 +27,7 @@ from tracklog.store.scope import Files, Scope
 
 
 class LedgerQuery(NamedTuple):
-    """What is to be summed up."""
+    """What to sum up."""
 
     group: Group
     zone: tzinfo
@@ -38,7 +38,7 @@ class LedgerQuery(NamedTuple):
 
 
 class LedgerAnswer(NamedTuple):
-    """What was spent, and what it was made from."""
+    """The report, and what it was made from."""
 
     report: UsageReport
     projects: dict[str, str]  # the folder of each session, where it is needed
@@ -54,7 +54,7 @@ def answer(
     scope: Scope | None = None,
     agent: str | None = None,
 ) -> LedgerAnswer | None:
-    """What the logs of a scope come to, as the ledger was last settled; None: the index cannot tell."""
+    """Report the logs of a scope, as the ledger was last settled; None: the index cannot tell."""
     if not was_settled(db):
         return None
     agents = None if agent is None else [agent]
@@ -78,7 +78,7 @@ def answer(
 def report_of(
     db: Connection, prices: Prices, question: LedgerQuery, files: Files | None = None
 ) -> tuple[UsageReport, dict[str, str]]:
-    """What some logs come to, or all that count, and the folders of sessions where they are needed."""
+    """Report some logs, or all that count, with the folders of sessions where they are needed."""
     group, zone, wanted, as_model, as_of, with_uncertain = question
     needed = Needed(group, zone, wanted, as_model, as_of)
     if group != "tool" and not with_uncertain:

@@ -48,7 +48,7 @@ def settle_ledger(
     on_plan: OnBytes | None = None,
     on_bytes: OnBytes | None = None,
 ) -> bool:
-    """Searches the logs that changed, and settles their components. Says whether there were any.
+    """Scan the logs that changed, and settle their components. Return whether there were any.
 
     `sessions` are all that the index knows. Blocks that were put into the index before are taken as they are.
     """
@@ -94,7 +94,7 @@ def blocks_read(
 
 @dataclass
 class _Known:
-    """What the index holds of logs and of the ledger."""
+    """The logs and blocks that the index knows."""
 
     now: dict[str, LogNow]
     settled: dict[int, SettledLog]
@@ -105,7 +105,7 @@ class _Known:
 
     @classmethod
     def of(cls, database: Database, sessions: Sequence[SessionFiles]) -> _Known:
-        """Everything but the blocks themselves."""
+        """Load everything but the blocks themselves."""
         db = database.db
         now = tables.logs_now(db)
         named = [
@@ -194,7 +194,7 @@ def _scan(
     with_tools: bool,
     on_bytes: OnBytes | None,
 ) -> _Scanned:
-    """Makes blocks; says of which logs."""
+    """Make blocks; return of which logs."""
     waiting: list[tuple[int, UsageBlock, BlockMark]] = []
     done = _Scanned(set(), {})
     for block in _blocks(work, stale, on_bytes):

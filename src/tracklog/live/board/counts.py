@@ -1,8 +1,8 @@
-"""What a session has used by now, and since when: read from its whole logs, and no more often than that takes.
+"""Count what live sessions used: from their whole logs, and no more often than that takes.
 
 Rules of this room
   1. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log has grown.
-  2. One counting takes at most a small part of the time. Who must not wait at all has it done beside (`CountsBeside`):
+  2. One counting takes at most a small part of the time. A caller that must not wait uses another thread (`CountsBeside`):
      what is not counted yet is missing until then, and never zero.
   3. A log that cannot be read says why; the row stays with what was counted before, and it is counted again when due.
 """
@@ -35,7 +35,7 @@ _LIVING = ("waiting", "working", "idle")
 
 
 class SessionUsage(NamedTuple):
-    """What a session has used by now."""
+    """Usage of a session so far."""
 
     cost_micro_usd: int | None = None
     is_lower_bound: bool = False
@@ -45,14 +45,14 @@ class SessionUsage(NamedTuple):
 
     @property
     def context_used(self) -> float | None:
-        """How full the model's memory is, from 0 to 1; None before the first answer."""
+        """How full the context window is, from 0 to 1; None before the first answer."""
         if not self.context_tokens or not self.window:
             return None
         return min(self.context_tokens / self.window, 1.0)
 
 
 class Counted(NamedTuple):
-    """What the whole logs of a session tell."""
+    """Facts from the whole logs of a session."""
 
     spending: SessionUsage = SessionUsage()
     is_counted: bool = False
@@ -72,7 +72,7 @@ class _Job(NamedTuple):
 
 
 class BoardCounts:
-    """Counts where it is due, when it is asked."""
+    """Counts sessions that are due, when asked."""
 
     may_fork = True
 
@@ -87,7 +87,7 @@ class BoardCounts:
         ] = {}  # of how many bytes it was counted, and when to count again
 
     def of(self, name: Name, session: WatchedSession) -> Counted:
-        """What is known of a session."""
+        """The last counts of a session; counts first if it is due."""
         if (job := self._due(name, session)) is not None:
             self._count(job)
         return self._counted.get(name, Counted())
@@ -129,7 +129,7 @@ class BoardCounts:
 
 
 class CountsBeside(BoardCounts):
-    """Has a thread of its own count, those that live first: who asks is told what is known so far."""
+    """Counts in a thread of its own, live sessions first; answers with what is known so far."""
 
     may_fork = False
 
@@ -145,7 +145,7 @@ class CountsBeside(BoardCounts):
         self._thread.start()
 
     def of(self, name: Name, session: WatchedSession) -> Counted:
-        """What is known of a session by now."""
+        """The last counts of a session; queues it if it is due."""
         with self._lock:
             is_asked = name in self._asked
         if not is_asked and (job := self._due(name, session)) is not None:

@@ -1,4 +1,4 @@
-"""What a session is called, where and how it ran, and what else was noted along the way."""
+"""Describe a session: its title, where and how it ran, and notes along the way."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def _is_fresh(folds: Iterable[FileFold], now: datetime | None) -> bool:
 
 @dataclass(slots=True)
 class _Work:
-    """What is needed at hand while a session is put together."""
+    """State while a session is assembled."""
 
     folds: list[FileFold]
     session: SessionId

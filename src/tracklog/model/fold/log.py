@@ -43,7 +43,7 @@ _KEPT_TEXT = 2000  # characters: as much as a call keeps of its error
 
 
 class FileFold:
-    """What is known of one log. `thread` is whose work it holds: `main`, or a subagent's id."""
+    """The folded facts of one log. `thread` is whose work it holds: `main`, or a subagent's id."""
 
     def __init__(self, path: str, thread: ThreadId = MAIN, *, with_text: bool = True) -> None:
         self.path = path

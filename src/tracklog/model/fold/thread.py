@@ -37,7 +37,7 @@ from tracklog.model.ids import CallId, NodeId, RequestId, ThreadId
 
 @dataclass(slots=True)
 class CallFacts:
-    """All that one log says of a call."""
+    """All facts of one log about a call."""
 
     called: ToolCalled
     order: int  # of arrival, among the calls of its thread

@@ -1,4 +1,4 @@
-"""Which lines of a log are its own, and which are copies of what another session wrote.
+"""Separate a log's own lines from copies of what another session wrote.
 
 Rules
   1. What a log says of its descent beats what can be seen in it, and that beats what can only be guessed.
@@ -26,7 +26,7 @@ __all__ = ["CopiedLines", "Descent", "Own", "Trace", "descents", "own_history"]
 
 
 class Own(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a file is not its own, and how we know."""
+    """The lines of a file that are not its own, and how we know."""
 
     source: SessionId | None = None  # the session, or thread, that it was made from
     runs: list[CopiedLines] = []
@@ -54,7 +54,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Descent(msgspec.Struct, kw_only=True):
-    """What a session shares with others: whose lines it holds, and who holds copies of its calls."""
+    """What a session shares with others: the owners of its copied lines, and the holders of copies of its calls."""
 
     own: dict[str, Own] = {}  # by path
     inherited_by: dict[CallId, list[SessionId]] = {}

@@ -49,7 +49,7 @@ class Nearest(NamedTuple):
 
 
 class Precedence:
-    """Who came first among traces. Sets of traces are written as integers, with a bit for each."""
+    """The order of traces: who came first. Sets of traces are written as integers, with a bit for each."""
 
     def __init__(self, traces: Iterable[Trace]) -> None:
         self.traces = sorted(traces, key=lambda trace: (trace.path, trace.session))

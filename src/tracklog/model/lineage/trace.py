@@ -1,4 +1,4 @@
-"""What one log shows of its descent: the ids it holds, what it says of itself, and what is in between.
+"""Evidence of a log's descent: the ids it holds, what it says of itself, and what is in between.
 
 Rules
   1. A trace grows by a line in constant time, and never judges: `precedence` and `lineage` do.
@@ -29,7 +29,7 @@ class CopiedLines(msgspec.Struct, frozen=True, gc=False):
 
 
 class Trace:
-    """What one file shows of its descent; grows by a line in constant time.
+    """Evidence of one file's descent; grows by a line in constant time.
 
     `thread` is the subagent whose file it is, None for the main line. `says_copies` is for agents whose logs always
     say so when they hold another's history (Codex): of theirs, no copy is seen where none is said. Its sources are

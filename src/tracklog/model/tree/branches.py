@@ -1,4 +1,4 @@
-"""Which ways a conversation took: the living one, and those that were left.
+"""The branches of a conversation: the active one, and those that were left.
 
 Rules
   1. A reading of a forest at one moment: every answer follows from the nodes, the mark and the retractions alone.

@@ -1,4 +1,4 @@
-"""What the assistant records of Claude Code tell: answers, calls, and the results of tools that the API ran itself."""
+"""Translate the assistant records of Claude Code: answers, calls, and the results of tools that the API ran itself."""
 
 from __future__ import annotations
 

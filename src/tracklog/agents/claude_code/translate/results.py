@@ -1,4 +1,4 @@
-"""What a tool's result says happened to the call (docs/formats/claude_code.md#tool-results).
+"""Translate tool results: what happened to the call (docs/formats/claude_code.md#tool-results).
 
 Rules
   1. What the client states (`permissionDecision`) wins over words, and words over `toolDenialKind`, which has one name

@@ -1,4 +1,4 @@
-"""What the attachments and progress records of Claude Code tell: hooks, notices, signs of life.
+"""Translate the attachments and progress records of Claude Code: hooks, notices, signs of life.
 
 What the system records of Claude Code tell.
 

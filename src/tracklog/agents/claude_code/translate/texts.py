@@ -1,4 +1,4 @@
-"""What a text in the user's name is: words of a person, or of the client.
+"""Classify texts in the user's name: written by a person, or by the client.
 
 Rules
   1. A text is the client's only if the whole of it is the client's markup: a prompt that quotes a tag is a prompt.
@@ -115,7 +115,7 @@ def command_of(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class TaskNotice:
-    """What a notice says about something in the background."""
+    """A notice about something in the background."""
 
     task: str | None
     call: str | None

@@ -1,4 +1,4 @@
-"""What the user records of Claude Code tell: prompts, results, interruptions, words of the client."""
+"""Translate the user records of Claude Code: prompts, results, interruptions, words of the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the client notes beside the conversation: turn items, and the events that end a tool's work.
+"""Translate what the client records besides the conversation: turn items, and the events that end a tool's work.
 
 Rules
   1. Reports name a call by its id and say what the output does not: exit codes, refusals, durations, changes.
@@ -38,7 +38,7 @@ _REFUSED = ("user rejected MCP tool call", "user cancelled MCP tool call")
 
 
 class CallEnd(NamedTuple):
-    """How a call ended, whatever record tells it; `name` and `input` serve for calls that only a report shows."""
+    """How a call ended, from any kind of record; `name` and `input` serve for calls that only a report shows."""
 
     what: str
     end: End

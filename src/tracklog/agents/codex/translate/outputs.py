@@ -1,4 +1,4 @@
-"""What the output of a tool says happened to the call (docs/formats/codex.md).
+"""Read tool outputs: what happened to the call (docs/formats/codex.md).
 
 Rules
   1. No output carries a flag. The client's header tells, and the sentences that it writes in place of an output;
@@ -73,7 +73,7 @@ _SERVERS_WORDS = {"aborted by user", "refused by the person", "unknown tool", "b
 
 
 class OutputMetadata(msgspec.Struct):
-    """What the first clients said beside an output."""
+    """Metadata that the first clients wrote next to an output."""
 
     exit_code: int
     duration_seconds: float | None = None
@@ -87,14 +87,14 @@ class Structured(msgspec.Struct):
 
 
 class SpawnedAgent(msgspec.Struct):
-    """What `spawn_agent` and `wait_agent` answer."""
+    """The answer of `spawn_agent` and `wait_agent`."""
 
     agent_id: str | None = None
     status: dict[str, str | dict[str, str | None]] | None = None
 
 
 class Reading(NamedTuple):
-    """What an output says of its call, and of something in the background."""
+    """What an output says about its call and about background work."""
 
     said: Said
     why: str

@@ -1,4 +1,4 @@
-"""Whose file it is, which settings are in force, and where turns begin and end.
+"""Translate session facts: the thread of a file, its settings, and where turns begin and end.
 
 Rules
   1. The first `session_meta` is the file's identity. One with another id is a copy of the history it came from.

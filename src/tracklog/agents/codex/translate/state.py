@@ -1,4 +1,4 @@
-"""What has to be remembered of one Codex file from line to line.
+"""State of the translation of one Codex file, kept from line to line.
 
 Rules
   1. What is remembered depends on the lines alone, never on how they arrive: cut anywhere, the events are the same.
@@ -30,7 +30,7 @@ class OpenCall(NamedTuple):
 
 
 class Prompts:
-    """Gives each prompt once."""
+    """Deduplicate prompts and their mirrors."""
 
     def __init__(self) -> None:
         self._held: list[PromptGiven] = []
@@ -74,7 +74,7 @@ class Prompts:
 
 
 class Memory:
-    """All that one file's translation remembers."""
+    """All state of one file's translation."""
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -179,7 +179,7 @@ def _today(quotes: Iterable[Quote], today: str) -> tuple[str, ...]:
 
 
 def _show_one(one: PriceListEntry, known: Prices) -> None:
-    """All that is known of its price."""
+    """Show all that is known about its price."""
     from tracklog.views.cli.output.drawing import line, painted, paragraphs, table
 
     most = f"  at most {one.max_output:,} tokens of output" if one.max_output else ""

@@ -28,7 +28,7 @@ SHOWN = 30
 
 
 class Form(NamedTuple):
-    """How the answer is wanted."""
+    """The form of the answer."""
 
     as_json: bool = False
     as_csv: bool = False
@@ -48,7 +48,7 @@ def answer_usage(
     home: Path | None = None,
     syncs: bool = True,
 ) -> UsageReport:
-    """Says what was spent, and gives it back."""
+    """Print what was spent, and return it."""
     now = datetime.now(UTC)
     found = spent(roots, agent=agent, home=home, asked=asked, syncs=syncs)
     manner = UsageProvenance(asked.rule, form.basis, name_of(asked.zone), asked.as_model, form.as_of)

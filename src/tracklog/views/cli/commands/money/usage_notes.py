@@ -1,4 +1,4 @@
-"""What a table of numbers does not say: how sure they are, what they leave out, what the cache was good for."""
+"""Remarks below a table of numbers: how sure they are, what they leave out, what the cache saved."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class TableColumn(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """What is to be laid out: names, figures by the name of their column, and money."""
+    """The contents of a table: names, figures by the name of their column, and money."""
 
     names: list[TableColumn]
     figures: Mapping[str, Sequence[int]]
@@ -87,7 +87,7 @@ def cells(words: Iterable[str], style: str = "") -> list[Text]:
 
 
 def width_of(columns: Sequence[TableColumn]) -> int:
-    """How much room columns need, side by side."""
+    """The width of columns side by side."""
     return sum(column.width for column in columns) + GAP * (len(columns) - 1)
 
 
@@ -120,7 +120,7 @@ _NAMES: dict[Group, str] = {"daily": "day", "weekly": "week", "monthly": "month"
 
 
 class TableContext(NamedTuple):
-    """What is needed to show rows, beside the rows."""
+    """What is needed to show rows, besides the rows."""
 
     group: Group
     manner: UsageProvenance
