@@ -12,7 +12,6 @@ import msgspec
 
 from tracklog.agents.base import AgentUsage, LogContents, UsageScan
 from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.json_text import loads
 from tracklog.sources.lines import cut
 
 if TYPE_CHECKING:
@@ -80,6 +79,8 @@ def _decoded(raw: bytes) -> _Line | None:
 
 def _tolerantly_decoded(raw: bytes) -> _Line | None:
     """The same of a line that only the tolerant reader of records can read."""
+    from tracklog.sources.json_text import loads  # seldom needed
+
     try:
         return msgspec.convert(loads(raw)[0], _Line)
     except (ValueError, RecursionError):

@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from stringzilla import find
-
 from tracklog.agents.base import AgentUsage, UsageScan
 from tracklog.sources.files import NotReadable, chunks_in
 
@@ -42,6 +40,8 @@ class CodexUsage(AgentUsage):
 
     def may_repeat_usage(self, file: LogFile, buffer: memoryview) -> bool:
         """Whether it has a second `session_meta`, or names the history that it goes on with."""
+        from stringzilla import find  # not loaded for an answer from the index
+
         try:
             head = next(chunks_in(buffer, file), b"")
         except NotReadable:
