@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tracklog.agents.claude_code import places as claude_places
@@ -188,6 +188,17 @@ def find_one(path: str, roots: Iterable[Root]) -> LogFile | None:
 def find_at(path: Path) -> Iterator[LogFile | Skipped]:
     """What a path given by a person leads to: one file, or all logs in a folder."""
     return find_all(roots_at(path))
+
+
+def transcript_path(
+    session_id: str,
+    cwd: str | os.PathLike[str],
+    *,
+    root: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Path:
+    """Where a session of Claude Code is, or will be written: of no other agent id and folder alone tell that."""
+    return claude_places.transcript_path(session_id, cwd, root=root, env=env)
 
 
 def places(found: Iterable[LogFile | Skipped]) -> list[LogFolder]:

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 from tracklog.agents.discovery import find_all
 from tracklog.agents.registry import identified
+from tracklog.agents.supported import support_for
 from tracklog.archive.locate import known_log
 from tracklog.conversation.branches import BranchPath, PlacedTurn, Sides, ways_of
 from tracklog.conversation.lines import ThreadLines
@@ -94,6 +95,17 @@ class SessionHead(NamedTuple):
     def logs_of(self, thread: str) -> ThreadLogs | None:
         """The logs of one of its threads."""
         return next((one for one in self.logs if one.thread == thread), None)
+
+    @property
+    def resume_words(self) -> tuple[str, ...]:
+        """The command that goes on with it."""
+        words = support_for(self.agent).resume_words
+        return (*words, self.id) if words else ()
+
+    @property
+    def tells_reasoning(self) -> bool:
+        """Whether its logs tell reasoning from the rest of the output."""
+        return support_for(self.agent).logs.tells_reasoning
 
     @property
     def verdicts(self) -> Counter[str]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tracklog.agents.claude_code.output_files import session_folder
+from tracklog.agents.supported import support_for
 from tracklog.archive.locate import known_log
 from tracklog.sources.files import NotReadable, can_be_opened, chunks
 from tracklog.sources.log_file import LINE_SUFFIXES, FileKind, LogFile
@@ -292,7 +292,7 @@ class OutputChanges:
         for row in known:
             if row.contents_bytes and row.kind in _WITH_RESULTS and row.path.startswith(around):
                 log = known_log(row, archived.get(row.id), archive)._replace(until=row.contents_bytes)
-                names = self._names.get(str(session_folder(log)))
+                names = self._names.get(str(support_for(log.agent).logs.side_folder(log)))
                 if names and _has_any(log, names):
                     yield row
 

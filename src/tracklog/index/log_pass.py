@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tracklog.agents.lineage import OnRefused
 from tracklog.agents.registry import NOT_RECORDS, ONE_DOCUMENT, lines_of, reader_for, translator_of
 from tracklog.agents.translator_state import packed, unpack
 from tracklog.archive.files import Appender, Missing
 from tracklog.archive.locate import archive_name
 from tracklog.model.events import Event
 from tracklog.model.records import Broken, Piece, Record, Unknown
+from tracklog.reading.family import OnRefused
 from tracklog.reading.session_reader import Told, not_readable
 from tracklog.reading.tool_outputs import OutputFiles
 from tracklog.search.texts import texts_of

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tracklog.agents.base import AgentSupport
 
 if TYPE_CHECKING:
+    from tracklog.agents.claude_code.logs import ClaudeLogs
     from tracklog.sources.log_file import Agent
 
 
@@ -15,3 +17,11 @@ class ClaudeCode(AgentSupport):
 
     name: Agent = "claude"
     label = "Claude Code"
+    resume_words = ("claude", "--resume")
+    registers_sessions = True
+
+    @cached_property
+    def logs(self) -> ClaudeLogs:
+        from tracklog.agents.claude_code.logs import ClaudeLogs
+
+        return ClaudeLogs()

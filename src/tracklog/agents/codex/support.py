@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tracklog.agents.base import AgentSupport
 
 if TYPE_CHECKING:
+    from tracklog.agents.codex.logs import CodexLogs
     from tracklog.sources.log_file import Agent
 
 
@@ -15,3 +17,10 @@ class Codex(AgentSupport):
 
     name: Agent = "codex"
     label = "Codex"
+    resume_words = ("codex", "resume")
+
+    @cached_property
+    def logs(self) -> CodexLogs:
+        from tracklog.agents.codex.logs import CodexLogs
+
+        return CodexLogs()
