@@ -54,12 +54,11 @@ from tracklog.sessions.tables_session import (
     verdicts_of,
 )
 from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Root
+from tracklog.sources.log_file import THREAD_KINDS, LogFile, Root
 from tracklog.store.database import Database
 from tracklog.store.scope import Scope
 from tracklog.store.values import KnownFile
 
-_THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 _MARK = 4096  # bytes by which a copy is known
 
 
@@ -193,7 +192,7 @@ def _by_thread(files: Sequence[LogFile], id: str) -> list[ThreadLogs]:
     copies = _copies(mains)
     threads: dict[str, list[LogFile]] = {MAIN: [file for file in mains if str(file.path) not in copies]}
     for file in session.files:
-        if file not in mains and file.kind in _THREADS:
+        if file not in mains and file.kind in THREAD_KINDS:
             threads.setdefault(thread_of(file), []).append(file)
     return [
         ThreadLogs(thread, tuple(ours), copies if thread == MAIN else MappingProxyType({}))

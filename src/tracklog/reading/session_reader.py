@@ -54,7 +54,7 @@ from tracklog.reading.session_files import SessionFiles, thread_of
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.gc_pause import no_collecting
 from tracklog.sources.lines import Line
-from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Skipped
+from tracklog.sources.log_file import THREAD_KINDS, FileKind, LogFile, Skipped
 from tracklog.sources.spool import (
     Spots,
     files_in,
@@ -138,7 +138,7 @@ OnBytes = Callable[[int], None]
 Told = Iterator[tuple[bytes, list[Event]]]  # of each piece of a log: its bytes, and what it tells
 Tell = Callable[[LogFile], Told]
 _NEWEST = 2_000  # pieces of a log that say what is done now
-FOLDED = MAIN_KINDS | {FileKind.SUBAGENT, FileKind.META, FileKind.JOURNAL}
+_FOLDED = THREAD_KINDS | {FileKind.META, FileKind.JOURNAL}
 
 
 def read(
@@ -243,7 +243,7 @@ def folds_of(
     mains = session.mains
     yield _main_fold(mains, tell, with_text=with_text, newest=newest)
     for file in session.files:
-        if file not in mains and file.kind in FOLDED and file.agent is not None:
+        if file not in mains and file.kind in _FOLDED and file.agent is not None:
             fold = FileFold(str(file.path), thread_of(file), with_text=with_text)
             for _, events in tell(file):
                 fold.add(events)

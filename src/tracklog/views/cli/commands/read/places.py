@@ -20,12 +20,11 @@ from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs, session_named
 from tracklog.errors import NotThere
 from tracklog.home import tracklog_home
-from tracklog.sources.log_file import UUID, FileKind, LogFile, LogFolder, Skipped
+from tracklog.sources.log_file import MAIN_KINDS, UUID, LogFile, LogFolder, Skipped
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.text.printing import answer, answer_json, count, safe, size, tilde
 
 _WHOLE_ID = re.compile(UUID)
-_MAIN_KINDS = (FileKind.TRANSCRIPT, FileKind.DOCUMENT)
 
 
 @click.command
@@ -53,7 +52,7 @@ def path(
     """
     found = find_logs(roots, agent=agent)
     matches = _of_project(session_named(session, found), cwd)
-    if not any(file.kind in _MAIN_KINDS for file in matches):  # perhaps the archive has it
+    if not any(file.kind in MAIN_KINDS for file in matches):  # perhaps the archive has it
         found = find_logs(roots, agent=agent, home=tracklog_home(home))
         matches = _of_project(session_named(session, found), cwd)
     if matches:
