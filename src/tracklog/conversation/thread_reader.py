@@ -71,7 +71,7 @@ class ThreadReading:
                 row.is_aside = row.is_aside and self._may_hold_asides
         return [row for rows in made.values() for row in rows]
 
-    def told(self, first: int, last: int) -> list[tuple[int, Event]]:
+    def events(self, first: int, last: int) -> list[tuple[int, Event]]:
         """What some lines tell, each event with the number of its line."""
         room = Room()
         told: list[tuple[int, Event]] = []
@@ -97,7 +97,7 @@ class ThreadReading:
                 self._sides = fresh
             while self._sides.branches and self._sides.n < self.lines.n:
                 last = min(self._sides.n + _AT_ONCE, self.lines.n)
-                self._sides.take(self.told(self._sides.n + 1, last), last)
+                self._sides.add(self.events(self._sides.n + 1, last), last)
             return self._sides
 
     def _forget_if_rewritten(self) -> None:
@@ -177,7 +177,7 @@ def all_of_row(
 ) -> tuple[Kind, str] | None:
     """The kind and the whole text of a row of a line: of the one with this number, or of a call's result."""
     rows: list[EventRow] = []
-    for at, event in reading.told(seq, seq):
+    for at, event in reading.events(seq, seq):
         if at == seq:
             put_rows(rows, seq, reading.filled(seq, event), None, most=None)
     wanted = [
