@@ -1,4 +1,4 @@
-"""What the contract answers for an agent, also for one that nobody knows."""
+"""What the contract answers about logs, also for an agent that nobody knows."""
 
 from __future__ import annotations
 
