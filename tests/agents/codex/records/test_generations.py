@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.records.codex.examples import ACTS, AT, ENVELOPES, EVENTS, ITEMS
+from tests.agents.codex.records.examples import ACTS, AT, ENVELOPES, EVENTS, ITEMS
 from tracklog.agents.codex.records import (
     DOCUMENT_READER,
     HISTORY_READER,
