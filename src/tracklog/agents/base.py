@@ -109,7 +109,7 @@ class LogOwner(NamedTuple):
     session: str
     thread: ThreadId
     above: str | None = (
-        None  # the thread above, where each thread has an id of its own: its session is this one's
+        None  # the thread above, of whose session it is; where each thread has an id of its own
     )
 
 
@@ -142,15 +142,11 @@ class AgentLogs:
 
     has_id_per_thread = False  # the id that a log states is that of its thread, not of its session
     has_output_files = False  # long output of tools stands in files of its own
-    has_subagent_files = (
-        False  # subagents write logs of a kind of their own, which may name their session only inside
-    )
+    has_subagent_files = False  # subagents write logs of their own, which may name their session only inside
     keeps_main_log_open = False  # a client that works on a session has the log of its main thread open
     says_copies = False  # a log that holds the history of another session says so, and names it
     tells_reasoning = True  # a log tells reasoning from the rest of the output
-    translator_has_state = (
-        False  # what a line tells depends on the lines before it, or is told only by a later one
-    )
+    translator_has_state = False  # what a line means depends on others, before it or behind it
 
     def sessions_in(self, files: Sequence[LogFile], head_of: HeadOf) -> Iterable[SessionFiles]:
         """The sessions to which these logs of the agent belong."""
