@@ -12,7 +12,7 @@ TYPE_CHECKING = False  # checkers know better; to import `typing` would cost as 
 if TYPE_CHECKING:
     from typing import Any
 
-    from tracklog.agents.claude_code.places import transcript_path
+    from tracklog.agents.discovery import transcript_path
     from tracklog.agents.drift import extra_of
     from tracklog.agents.registry import read_records
     from tracklog.errors import UserError
@@ -49,7 +49,7 @@ _HOME_OF = {
     "extra_of": "tracklog.agents.drift",
     "read": "tracklog.reading.session_reader",
     "read_records": "tracklog.agents.registry",
-    "transcript_path": "tracklog.agents.claude_code.places",
+    "transcript_path": "tracklog.agents.discovery",
 }
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from tests.app.old_lists.test_tables import index_without_archive, read_in
 from tests.index.indexed_logs import PRICES
 from tests.index.known_homes import Made, claude_session, index_of, transcript, two_sessions, write
 from tests.views.web.many_sessions import write_many
-from tracklog.app.doctor import DueDeletion, Health, health
+from tracklog.agents.base import Retention
+from tracklog.app.doctor import AgentHome, DueDeletion, Health, deletions, health
+from tracklog.sources.log_file import FileKind, LogFile, Root
 from tracklog.store.database import reading
 from tracklog.store.scope import scope_of
 
@@ -17,11 +20,11 @@ DAY_NS = 86_400_000_000_000
 
 
 def health_of(made: Made, *, now_ns: int, homes: tuple[Path, ...] | None = None) -> Health:
-    meant = [str(path) for path in ((made.claude,) if homes is None else homes)]
+    roots = [Root(path, "claude") for path in ((made.claude,) if homes is None else homes)]
     with reading(made.home) as database:
         assert database is not None
         scope = scope_of([made.claude, made.codex])
-        return health(database, scope, PRICES, homes=meant, now_ns=now_ns)
+        return health(database, scope, PRICES, roots=roots, now_ns=now_ns)
 
 
 def aged(made: Made, days: float, now_ns: int) -> Path:
@@ -84,3 +87,35 @@ def test_broken_and_unknown_pieces_are_counted_with_their_logs(tmp_path: Path) -
     assert [(one.path, one.unknown, one.broken) for one in found.troubled] == [(str(path), 1, 1)]
     assert found.n_troubled == 1
     assert found.archive.logs == len(made.logs())
+
+
+NOW_NS = 1_800_000_000 * 10**9
+
+
+def log(
+    root: Path, name: str, *, age_days: float, agent: Any = "claude", kind: FileKind = FileKind.TRANSCRIPT
+) -> LogFile:
+    mtime_ns = NOW_NS - int(age_days * DAY_NS)
+    return LogFile(agent, kind, root / f"{name}.jsonl", root, name, 1, mtime_ns, 1, 1)
+
+
+def test_sessions_that_go_soon_are_listed_the_next_one_first(tmp_path: Path) -> None:
+    files = [
+        log(tmp_path, "young", age_days=2),
+        log(tmp_path, "soon", age_days=24),
+        log(tmp_path, "overdue", age_days=31),
+        log(tmp_path, "later", age_days=22.9),
+        log(tmp_path, "of codex", age_days=300, agent="codex"),
+        log(tmp_path, "side", age_days=300, kind=FileKind.META),
+        log(tmp_path / "another home", "unknown", age_days=300),
+    ]
+    found = deletions(files, {("claude", tmp_path): Retention(30)}, now_ns=NOW_NS)
+    assert found == [
+        DueDeletion("overdue", str(tmp_path / "overdue.jsonl"), NOW_NS - DAY_NS, is_archived=False),
+        DueDeletion("soon", str(tmp_path / "soon.jsonl"), NOW_NS + 6 * DAY_NS, is_archived=False),
+    ]
+
+
+def test_a_home_whose_deletion_is_paused_loses_nothing(tmp_path: Path) -> None:
+    kept: dict[AgentHome, Retention] = {("claude", tmp_path): Retention(0, why_paused="0 is refused")}
+    assert deletions([log(tmp_path, "a", age_days=99)], kept, now_ns=NOW_NS) == []

@@ -35,7 +35,7 @@ def sides_of(branches: Sequence[OutlinedBranch], *told: Told) -> Sides:
         (seq, LogEvent(place=Place("x", seq), node=node, parent=parent, is_message=True))  # type: ignore[arg-type]
         for seq, (node, parent) in enumerate(told, 1)
     ]
-    sides.take(events, len(told))
+    sides.add(events, len(told))
     return sides
 
 
@@ -157,8 +157,8 @@ def test_taken_in_two_parts_is_taken_at_once_and_every_line_is_on_its_own_way(
         (seq, LogEvent(place=Place("x", seq), node=node, parent=parent, is_message=True))  # type: ignore[arg-type]
         for seq, (node, parent) in enumerate(told, 1)
     ]
-    halves.take(events[:cut], min(cut, len(told)))
-    halves.take(events[cut:], len(told))
+    halves.add(events[:cut], min(cut, len(told)))
+    halves.add(events[cut:], len(told))
     lines = range(1, len(told) + 1)
     assert [halves.branch_at(seq) for seq in lines] == [whole.branch_at(seq) for seq in lines]
     for name in (LIVING, *(one.id for one in branches[1:])):

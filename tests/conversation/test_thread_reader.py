@@ -147,7 +147,7 @@ def test_what_a_row_leaves_out_takes_no_room(tmp_path: Path, monkeypatch: pytest
         tmp_path, *(reply(f"a{n}", None, f"m{n}", use(f"t{n}", command="x" * 100_000)) for n in range(4))
     )
     assert [row.kind for row in calls.rows(1, 4)] == ["call", "call", "unknown", "unknown"]
-    told = [event for event in calls.told(1, 4) if isinstance(event[1], ToolCalled)]
+    told = [event for event in calls.events(1, 4) if isinstance(event[1], ToolCalled)]
     assert [seq for seq, _ in told] == [1, 2]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tests.reading.test_sessions import DAY, PROJECT, THREE, meta, rollout
 from tests.sources.tree import ONE, TWO, plant
+from tracklog.agents.claude_code.lineage import HEAD_BYTES
 from tracklog.agents.discovery import find_at
 from tracklog.reading import family as reading_family
 from tracklog.reading.family import Kinship, family
@@ -64,7 +65,7 @@ def test_a_resume_with_new_uuids_is_found_by_the_first_message(tmp_path: Path) -
 
 def test_a_fork_that_begins_deep_in_its_original_is_found_from_both_sides(tmp_path: Path) -> None:
     early = b"".join(prompt(uuid(n), ONE) for n in range(1000))
-    assert len(early) > 2 * reading_family.HEAD_BYTES
+    assert len(early) > 2 * HEAD_BYTES
     plant(tmp_path, f"{PROJECT}/{ONE}.jsonl", content=early + prompt(uuid(5000), ONE) + early)
     plant(tmp_path, f"{PROJECT}/{TWO}.jsonl", content=prompt(uuid(5000), TWO))
     assert families_in(tmp_path / ".claude") == {ONE: {TWO}, TWO: {ONE}}

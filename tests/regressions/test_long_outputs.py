@@ -18,7 +18,8 @@ from starlette.routing import Route
 from tests.views.cli.command import ONE, tracklog, write
 from tests.views.web.asking import app_of, ask
 from tests.views.web.read_site import site_over
-from tracklog.agents.claude_code.output_files import MOST_BYTES, output_path, read_output
+from tracklog.agents.claude_code.output_files import output_path, read_output
+from tracklog.reading.tool_outputs import MOST_BYTES
 from tracklog.sources.log_file import FileKind, LogFile
 from tracklog.views.web.pages.session import lines as lines_module
 from tracklog.views.web.pages.session import rows
@@ -158,7 +159,7 @@ def test_a_huge_output_is_read_up_to_a_bound(tmp_path: Path) -> None:
     write(place, b"")
     with place.open("r+b") as stream:
         stream.truncate(MOST_BYTES * 1000)
-    read = read_output(place)
+    read = read_output(place, MOST_BYTES)
     assert read is not None
     assert (len(read.data), read.is_whole) == (MOST_BYTES, False)
 

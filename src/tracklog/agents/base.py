@@ -7,18 +7,26 @@ Rules
   3. The base class of each topic answers for an agent that we do not know: one that has nothing special.
 """
 
+
+
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from tracklog.model.ids import MAIN, ThreadId
+from tracklog.sources.log_file import MAIN_KINDS, THREAD_KINDS, Agent, LogFile
+
 if TYPE_CHECKING:
+    import os
+
     from tracklog.model.events import LogEvent, Place
     from tracklog.model.ids import NodeId
     from tracklog.model.lineage.copies import Own
-    from tracklog.model.records import Piece
+    from tracklog.model.lineage.trace import Trace
+    from tracklog.model.records import Piece, Record
     from tracklog.model.usage import CountRule, Source, UsageBlock
-    from tracklog.sources.log_file import Agent, LogFile
 
 
 class Translator(Protocol):
@@ -67,8 +75,174 @@ class LogToScan(NamedTuple):
 UsageScan = Callable[["LogToScan", memoryview | None], "UsageBlock"]  # the buffer serves many scans
 
 
+class Head(NamedTuple):
+    """Whose log it is, and where it comes from, as its first lines say."""
+
+    session: str | None = None  # where each thread has an id of its own: the thread
+    parent: str | None = None  # the thread above a subagent
+    root: str | None = None  # the thread above all
+    sources: tuple[str, ...] = ()  # whose history it holds or refers to
+    named: tuple[str, ...] = ()  # all the sessions that the first lines name
+    is_review: bool = False
+    cwd: str | None = None
+    began_at: str | None = None
+
+
+HeadOf = Callable[[LogFile], Head]
+
+
+class SessionFiles(NamedTuple):
+    """All files of one session: main transcripts first, then those of subagents, then what lies beside them."""
+
+    id: str
+    agent: Agent
+    files: tuple[LogFile, ...]
+    sources: tuple[str, ...] = ()  # the sessions that its files say they come from, where a head was read
+
+    @property
+    def mains(self) -> list[LogFile]:
+        """The transcripts of the main thread, as far as names and heads tell."""
+        mains = [file for file in self.files if file.kind in MAIN_KINDS]
+        return [file for file in mains if (file.session or self.id).lower() == self.id.lower()] or mains
+
+    @property
+    def is_only_here(self) -> bool:
+        """Whether its transcripts stand nowhere but in our archive; without any, its other threads."""
+        threads = [file for file in self.files if file.kind in THREAD_KINDS]
+        logs = [file for file in threads if file.kind in MAIN_KINDS] or threads
+        return bool(logs) and all(file.stored is not None for file in logs)
+
+    @property
+    def changed_ns(self) -> int:
+        """When one of its threads last grew."""
+        return max((file.mtime_ns for file in self.files if file.kind in THREAD_KINDS), default=0)
+
+
+class LogOwner(NamedTuple):
+    """The session and the thread of a log, as its place and its head say."""
+
+    session: str
+    thread: ThreadId
+    above: str | None = (
+        None  # the thread above, of whose session it is; where each thread has an id of its own
+    )
+
+
+class SharedIds(NamedTuple):
+    """The ids at the beginning and the end of a log by which another log that holds the same lines is found."""
+
+    begins: tuple[bytes, ...] = ()  # the first ids
+    holds: frozenset[bytes] = frozenset()  # all ids in the head
+    named: frozenset[str] = frozenset()  # sessions from which lines came, or in which they go on
+    hinted: frozenset[str] = frozenset()  # sessions that may be others of the same process
+
+
+class OutputRead(NamedTuple):
+    """The beginning of an output file, and whether that is all of it."""
+
+    data: bytes
+    is_whole: bool
+
+
+class Retention(NamedTuple):
+    """For how long a client keeps logs, and which file says so; None: the client's own default."""
+
+    days: int
+    said_by: Path | None = None
+    why_paused: str | None = None  # why recent clients delete nothing at present
+
+
 class AgentLogs:
     """Where an agent's logs are, which of them form a session, and what differs in reading them."""
+
+    has_id_per_thread = False  # the id that a log states is that of its thread, not of its session
+    has_output_files = False  # long output of tools stands in files of its own
+    has_subagent_files = False  # subagents write logs of their own, which may name their session only inside
+    keeps_main_log_open = False  # a client that works on a session has the log of its main thread open
+    says_copies = False  # a log that holds the history of another session says so, and names it
+    tells_reasoning = True  # a log tells reasoning from the rest of the output
+    translator_has_state = False  # what a line means depends on others, before it or behind it
+
+    def sessions_in(self, files: Sequence[LogFile], head_of: HeadOf) -> Iterable[SessionFiles]:
+        """The sessions to which these logs of the agent belong."""
+        return ()
+
+    def owner_of(self, file: LogFile, has_transcript: Callable[[str], bool]) -> LogOwner:
+        """Whose log it is. `has_transcript` says whether a transcript of a session stands in the same folder."""
+        return LogOwner(file.session or file.path.stem, self.thread_of(file))
+
+    def session_of(self, file: LogFile, has_transcript: Callable[[str], bool]) -> str | None:
+        """The session to which a file belongs, if that can be told."""
+        return file.session
+
+    def thread_of(self, file: LogFile) -> ThreadId:
+        """Whose work a log holds, as its name tells."""
+        return MAIN if file.kind in MAIN_KINDS else ThreadId(file.path.parent.name)
+
+    def homes_of(self, logs: Iterable[Path]) -> list[Path]:
+        """The homes in which logs stand, by their paths alone."""
+        return []
+
+    def folder_around(self, file: LogFile) -> Path:
+        """The folder in which the rest of a log's session stands, and the sessions that may share its history."""
+        return file.path.parent
+
+    def elsewhere(self, file: LogFile) -> Iterator[LogFile]:
+        """The logs of the same session outside of that folder."""
+        return iter(())
+
+    def project_of(self, file: LogFile) -> str | Path:
+        """What the sessions have in common that may share history with that of a log: a folder, or its name."""
+        return file.path.parent
+
+    def project_folders(self, home: Path, cwd: str | os.PathLike[str]) -> list[Path]:
+        """The folders in a home that hold the sessions of a working directory."""
+        return []
+
+    def transcript_path(
+        self,
+        session: str,
+        cwd: str | os.PathLike[str],
+        *,
+        root: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Path | None:
+        """Where a session is or will be written; None if only a search tells."""
+        return None
+
+    def shared_ids(self, file: LogFile) -> SharedIds:
+        """What a log shows at its ends of those that share its history. Raises NotReadable."""
+        return SharedIds()
+
+    def ids_inside(self, file: LogFile) -> Iterable[bytes]:
+        """All ids in a log by which a copy of its lines is found. Raises NotReadable."""
+        return ()
+
+    @property
+    def look_at(self) -> Callable[[Trace, Piece], None]:
+        """Adds what a line shows of descent to the trace of its log."""
+        return lambda trace, piece: None  # noqa: ARG005
+
+    @property
+    def version_of(self) -> Callable[[Record], str | None]:
+        """The client's version, if a record names it."""
+        return lambda record: None  # noqa: ARG005
+
+    def side_folder(self, log: LogFile) -> Path | None:
+        """The folder of a log's session in which its client puts further files."""
+        return None
+
+    def output_path(self, log: LogFile, name: str) -> Path | None:
+        """Where an output file of this name belongs for the session of a log; None where no such place is known."""
+        return None
+
+    def read_output(self, path: Path, most: int) -> OutputRead | None:
+        """The first bytes of the file at a path that `output_path` made; None if there is none that may be read."""
+        return None
+
+    def retention(self, home: Path, *, projects: Iterable[Path] = ()) -> Retention | None:
+        """For how long the logs in a home are kept; None: the client deletes none. `projects`: where it is started."""
+        return None
 
 
 class AgentUsage:
@@ -125,6 +299,8 @@ class AgentSupport:
 
     name: Agent | None = None  # as logs, options and rows spell it
     label = "an agent that tracklog does not know"  # for people
+    resume_words: tuple[str, ...] = ()  # the command that goes on with a session, without its id
+    registers_sessions = False  # a running client writes a file that says which session it has open
 
     @property
     def logs(self) -> AgentLogs:

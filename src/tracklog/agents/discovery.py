@@ -19,19 +19,28 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tracklog.agents.claude_code import places as claude_places
 from tracklog.agents.codex import places as codex_places
 from tracklog.errors import UserError
 from tracklog.sources.folders import Listing, list_folder, log_file, stat_regular, walk
-from tracklog.sources.log_file import LINE_SUFFIXES, Agent, FileKind, LogFile, LogFolder, Root, Skipped
+from tracklog.sources.log_file import (
+    LINE_SUFFIXES,
+    MAIN_KINDS,
+    Agent,
+    FileKind,
+    LogFile,
+    LogFolder,
+    Root,
+    Skipped,
+)
 
 MAX_DEPTH = 64
 _TOPS_OF_HOMES = ("projects", "sessions", "archived_sessions", "history.jsonl", "session_index.jsonl")
 _YEAR = re.compile(r"[0-9]{4}")
-_LOG_SUFFIXES = (*LINE_SUFFIXES, ".json")
+_SUFFIXES = (*LINE_SUFFIXES, ".json")
 
 
 def roots_at(path: Path) -> list[Root]:
@@ -48,7 +57,7 @@ def find_in_folders(root: Path) -> Iterator[LogFile | Skipped]:
     for folder, listing in walk(root, max_depth=MAX_DEPTH, may_be_link=True):
         yield from listing.skipped
         for name, status in listing.files.items():
-            if name.endswith(_LOG_SUFFIXES):
+            if name.endswith(_SUFFIXES):
                 yield _found(folder / name, status, root=root, inside=listing.inside)
 
 
@@ -133,8 +142,6 @@ def _is_rollout(name: str) -> bool:
     return name.startswith("rollout-") and codex_places.kind_of(name) is not None
 
 
-_SUFFIXES = (*LINE_SUFFIXES, ".json")
-_MAIN_KINDS = (FileKind.TRANSCRIPT, FileKind.DOCUMENT)
 _CANDIDATES_SHOWN = 5
 
 
@@ -190,6 +197,17 @@ def find_at(path: Path) -> Iterator[LogFile | Skipped]:
     return find_all(roots_at(path))
 
 
+def transcript_path(
+    session_id: str,
+    cwd: str | os.PathLike[str],
+    *,
+    root: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Path:
+    """Where a session of Claude Code is, or will be written: of no other agent id and folder alone tell that."""
+    return claude_places.transcript_path(session_id, cwd, root=root, env=env)
+
+
 def places(found: Iterable[LogFile | Skipped]) -> list[LogFolder]:
     """How many files and bytes of each kind are under each root, in the order found."""
     totals: dict[tuple[object, ...], LogFolder] = {}
@@ -238,7 +256,7 @@ def _names(file: LogFile) -> set[str]:
     """What a person may call the session: its id, or the file's name where the path states no id."""
     if file.session:
         return {file.session.lower()}
-    return {file.path.name.partition(".json")[0].lower()} if file.kind in _MAIN_KINDS else set()
+    return {file.path.name.partition(".json")[0].lower()} if file.kind in MAIN_KINDS else set()
 
 
 def _by_prefix(text: str, files: list[LogFile]) -> list[LogFile]:
@@ -261,7 +279,7 @@ def _one_line(name: str) -> str:
 
 def _best_first(matches: list[LogFile]) -> list[LogFile]:
     """The main line of the session if any is left: what is not empty, then what is named like it, then the newest."""
-    mains = [file for file in matches if file.kind in _MAIN_KINDS]
+    mains = [file for file in matches if file.kind in MAIN_KINDS]
     return sorted(
         mains or matches, key=lambda file: (file.size == 0, not _is_named_like_it(file), -file.mtime_ns)
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct, field
 
+from tracklog.agents.base import Head
 from tracklog.agents.claude_code import records as claude_records
 from tracklog.agents.codex import records as codex_records
 from tracklog.agents.registry import first_lines_of, reader_for
@@ -22,19 +23,6 @@ if TYPE_CHECKING:
 _MOST_LINES = 100  # as many as are asked whose they are
 _CLAUDE_NAMES = 4  # how many lines are heard that name a session
 _CODEX_LINES = 3  # its own meta line, and perhaps that of the thread it was copied from
-
-
-class Head(NamedTuple):
-    """Whose log it is, and where it comes from."""
-
-    session: str | None = None  # Codex: the thread
-    parent: str | None = None  # the thread above a subagent
-    root: str | None = None  # the thread above all
-    sources: tuple[str, ...] = ()  # whose history it holds or refers to
-    named: tuple[str, ...] = ()  # all the sessions that the first lines name
-    is_review: bool = False
-    cwd: str | None = None
-    began_at: str | None = None
 
 
 def head_of(file: LogFile) -> Head:

@@ -19,15 +19,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Literal, NamedTuple
 
-from tracklog.agents.claude_code.retention import retention
+from tracklog.agents.base import Retention
 from tracklog.agents.roots import default_roots
+from tracklog.agents.supported import support_for
 from tracklog.archive.tables import folders_of
 from tracklog.home import Home
 from tracklog.index.tables_health import (
@@ -44,7 +45,7 @@ from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.pricing import terms_of
 from tracklog.ledger.stored.tables_sums import QUARTER_MS
 from tracklog.reading.survey import Coverage
-from tracklog.sources.log_file import Root
+from tracklog.sources.log_file import Agent, FileKind, LogFile, Root
 from tracklog.store.database import Database
 from tracklog.store.scope import Scope
 
@@ -62,6 +63,9 @@ class DueDeletion(NamedTuple):
     is_archived: bool
 
 
+AgentHome = tuple[Agent, Path]
+
+
 class Health(NamedTuple):
     """What the index tells."""
 
@@ -73,10 +77,8 @@ class Health(NamedTuple):
     unpriced: list[tuple[str, int]]  # models without a price, and how many requests each answered
 
 
-def health(
-    database: Database, scope: Scope, prices: Prices, *, homes: Collection[str], now_ns: int
-) -> Health:
-    """How things stand now; `homes` are those of Claude Code."""
+def health(database: Database, scope: Scope, prices: Prices, *, roots: Iterable[Root], now_ns: int) -> Health:
+    """How things stand now; `roots` are the homes whose clients may delete logs."""
     db = database.db
     n_troubled, troubled = troubled_logs(db, scope, most=_MOST_TROUBLED)
     return Health(
@@ -84,30 +86,56 @@ def health(
         n_troubled=n_troubled,
         troubled=troubled,
         archive=archive_sums(db),
-        due=due(database, scope, homes=homes, now_ns=now_ns),
+        due=due(database, scope, roots=roots, now_ns=now_ns),
         unpriced=unpriced(database, prices),
     )
 
 
-def due(database: Database, scope: Scope, *, homes: Collection[str], now_ns: int) -> list[DueDeletion]:
-    """The sessions that Claude Code deletes within some days, the next one first (claude_code/retention.py has the rules)."""
+def due(database: Database, scope: Scope, *, roots: Iterable[Root], now_ns: int) -> list[DueDeletion]:
+    """The sessions that their client deletes within some days, the next one first."""
     within_ns, found = now_ns + SOON_DAYS * _DAY_NS, list[DueDeletion]()
-    days_of = _days_kept(database, homes)
-    if not days_of:
-        return found
-    before_ns = within_ns - min(days_of.values()) * _DAY_NS
-    for log in old_transcripts(database.db, scope, agent="claude", before_ns=before_ns):
-        days = days_of.get(log.root)
-        if days is not None and (at_ns := log.mtime_ns + days * _DAY_NS) < within_ns:
-            found.append(DueDeletion(log.session or Path(log.path).stem, log.path, at_ns, log.is_archived))
+    kept = retentions(roots, lambda agent: map(Path, folders_of(database.db, agent)))
+    days_of = {key: rule.days for key, rule in kept.items() if rule.why_paused is None}
+    for name in dict.fromkeys(agent for agent, _ in days_of):
+        shortest = min(days for (agent, _), days in days_of.items() if agent == name)
+        for log in old_transcripts(database.db, scope, agent=name, before_ns=within_ns - shortest * _DAY_NS):
+            days = days_of.get((name, Path(log.root)))
+            if days is not None and (at_ns := log.mtime_ns + days * _DAY_NS) < within_ns:
+                session = log.session or Path(log.path).stem
+                found.append(DueDeletion(session, log.path, at_ns, log.is_archived))
     return sorted(found, key=lambda one: (one.at_ns, one.session))
 
 
-def _days_kept(database: Database, homes: Collection[str]) -> dict[str, int]:
-    """For how many days logs are kept in each home, where any are deleted."""
-    projects = [Path(folder) for folder in folders_of(database.db, "claude")] if homes else []
-    rules = {home: retention(Path(home), projects=projects) for home in homes}
-    return {home: rule.days for home, rule in rules.items() if rule.why_paused is None}
+def retentions(
+    roots: Iterable[Root], projects_of: Callable[[Agent], Iterable[Path]]
+) -> dict[AgentHome, Retention]:
+    """For how long the clients keep logs in their homes, as far as they delete any.
+
+    `projects_of` gives the folders in which an agent was started: the settings there count, too.
+    """
+    found: dict[AgentHome, Retention] = {}
+    for root in roots:
+        if root.agent is not None:
+            logs = support_for(root.agent).logs
+            kept = logs.retention(root.path, projects=projects_of(root.agent))
+            if kept is not None:
+                found[root.agent, root.path] = kept
+    return found
+
+
+def deletions(
+    files: Iterable[LogFile], kept: Mapping[AgentHome, Retention], *, now_ns: int
+) -> list[DueDeletion]:
+    """The same for logs as they were found; nothing is known of the archive."""
+    found = []
+    for file in files:
+        rule = kept.get((file.agent, file.root)) if file.agent is not None else None
+        if rule is None or rule.why_paused or file.kind is not FileKind.TRANSCRIPT:
+            continue
+        at_ns = file.mtime_ns + rule.days * _DAY_NS
+        if at_ns < now_ns + SOON_DAYS * _DAY_NS:
+            found.append(DueDeletion(file.session or file.path.stem, str(file.path), at_ns, False))
+    return sorted(found, key=lambda one: (one.at_ns, one.session))
 
 
 def unpriced(database: Database, prices: Prices) -> list[tuple[str, int]]:

@@ -15,8 +15,9 @@ import re
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
+from tracklog.agents.supported import support_for
 from tracklog.archive import tables
-from tracklog.sources.log_file import Agent, FileKind, LogFile
+from tracklog.sources.log_file import FileKind, LogFile
 from tracklog.store import catalogue
 from tracklog.store.database import Database
 from tracklog.store.scope import Scope
@@ -28,7 +29,7 @@ def known_log(row: KnownFile, at: Archived | None, archive: Path, *, is_gone: bo
     is_kept = at is not None and (row.state == "kept" if is_gone is None else is_gone)
     has_copy = at is not None and at.stored_bytes and at.contents_bytes >= max(row.contents_bytes, 1)
     return LogFile(
-        agent=known_agent(row.agent),
+        agent=support_for(row.agent).name,
         kind=FileKind(row.kind),
         path=Path(row.path),
         root=Path(row.root),
@@ -48,11 +49,6 @@ def with_fallback(file: LogFile, row: KnownFile, at: Archived | None, archive: P
     """A log as a search found it, with the archive's copy as the index knows it."""
     known = known_log(row, at, archive)
     return file._replace(fallback=known.fallback, copy_bytes=known.copy_bytes)
-
-
-def known_agent(name: str | None) -> Agent | None:
-    """The agent of this name, if we know one."""
-    return "claude" if name == "claude" else "codex" if name == "codex" else None
 
 
 def logs_beyond(database: Database, scope: Scope, found: Collection[Path]) -> list[LogFile]:

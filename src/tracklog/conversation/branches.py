@@ -70,10 +70,10 @@ class Sides:
         self._lines: dict[str, int] = {}  # of records with which a branch begins, or which it leaves
         self._messages: dict[str, list[int]] = {}  # by branch: the lines in which something is said
         self._here = LIVING
-        self.n = 0  # lines that were taken
+        self.n = 0  # lines that were added
 
-    def take(self, told: Iterable[tuple[int, LogEvent]], last: int) -> None:
-        """Goes on to a line, with all that the lines up to there tell."""
+    def add(self, told: Iterable[tuple[int, LogEvent]], last: int) -> None:
+        """Adds the lines up to one, with all their events."""
         events: dict[int, list[LogEvent]] = {}
         for seq, event in told:
             events.setdefault(seq, []).append(event)

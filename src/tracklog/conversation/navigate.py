@@ -31,6 +31,7 @@ from stringzilla import Str
 
 from tracklog.agents.base import Translator
 from tracklog.agents.registry import ONE_DOCUMENT, reader_for, translator_of
+from tracklog.agents.supported import support_for
 from tracklog.conversation.branches import VisibleBranch
 from tracklog.conversation.lines import LineAt, ThreadLines
 from tracklog.conversation.session import SessionHead
@@ -45,7 +46,7 @@ MOST = 5_000
 _PREVIEW = b"persisted-output"  # of such a line the words may stand in an output file
 LONGEST = 1_000  # letters of what is looked for
 PATIENCE_S = 0.2
-_HELD_FOR = 30  # lines at most between a prompt of Codex and what it waits for
+_HELD_FOR = 30  # lines at most between a prompt and what it waits for
 _SAFE = re.compile(r"[^\s\"\\/<>&'\x00-\x20\x7f-\U0010ffff]+")  # letters that no writer of JSON escapes
 
 
@@ -104,7 +105,7 @@ class _Finding:
         file, number = place
         line = Line(number, candidate.offset, len(candidate.raw), candidate.raw)
         has_told = self._look_at(LineAt(candidate.seq, file, line))
-        if not has_told and file.agent == "codex":
+        if not has_told and support_for(file.agent).logs.translator_has_state:
             self._wait_for_more(candidate.seq)
 
     def _look_at(self, at: LineAt) -> bool:
@@ -123,7 +124,7 @@ class _Finding:
         return has_told
 
     def _wait_for_more(self, seq: int) -> None:
-        """Codex says a prompt twice, or once: its first line tells nothing until the lines behind it were read."""
+        """A prompt may be told by its second line, or by what follows it: its own line tells nothing until those were read."""
         for at in self._lines.between(seq + 1, seq + _HELD_FOR):
             if self._look_at(at):
                 return

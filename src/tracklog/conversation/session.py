@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 from tracklog.agents.discovery import find_all
 from tracklog.agents.registry import identified
+from tracklog.agents.supported import support_for
 from tracklog.archive.locate import known_log
 from tracklog.conversation.branches import BranchPath, PlacedTurn, Sides, ways_of
 from tracklog.conversation.lines import ThreadLines
@@ -53,12 +54,11 @@ from tracklog.sessions.tables_session import (
     verdicts_of,
 )
 from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Root
+from tracklog.sources.log_file import THREAD_KINDS, LogFile, Root
 from tracklog.store.database import Database
 from tracklog.store.scope import Scope
 from tracklog.store.values import KnownFile
 
-_THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 _MARK = 4096  # bytes by which a copy is known
 
 
@@ -94,6 +94,17 @@ class SessionHead(NamedTuple):
     def logs_of(self, thread: str) -> ThreadLogs | None:
         """The logs of one of its threads."""
         return next((one for one in self.logs if one.thread == thread), None)
+
+    @property
+    def resume_words(self) -> tuple[str, ...]:
+        """The command that goes on with it."""
+        words = support_for(self.agent).resume_words
+        return (*words, self.id) if words else ()
+
+    @property
+    def tells_reasoning(self) -> bool:
+        """Whether its logs tell reasoning from the rest of the output."""
+        return support_for(self.agent).logs.tells_reasoning
 
     @property
     def verdicts(self) -> Counter[str]:
@@ -181,7 +192,7 @@ def _by_thread(files: Sequence[LogFile], id: str) -> list[ThreadLogs]:
     copies = _copies(mains)
     threads: dict[str, list[LogFile]] = {MAIN: [file for file in mains if str(file.path) not in copies]}
     for file in session.files:
-        if file not in mains and file.kind in _THREADS:
+        if file not in mains and file.kind in THREAD_KINDS:
             threads.setdefault(thread_of(file), []).append(file)
     return [
         ThreadLogs(thread, tuple(ours), copies if thread == MAIN else MappingProxyType({}))

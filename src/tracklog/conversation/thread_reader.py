@@ -3,7 +3,7 @@
 Rules of this room
   1. Every line has at least one row. One that tells nothing to a reader is `quiet`, and says what kind of record it is;
      unknown and broken lines are rows like any other.
-  2. What is read is what is asked for. Codex says some things once and means them later: its logs are read on from the
+  2. What is read is what is asked for. Where a line may be meant by later ones (Codex), logs are read on from the
      nearest place that is remembered.
   3. What is kept of long lines has its bounds (`Room`): beyond them a line is known by its head alone, as an endless one
      is, and its row says that it is too long.
@@ -17,6 +17,7 @@ from msgspec import Raw
 
 from tracklog.agents.base import Translator
 from tracklog.agents.registry import reader_for, translator_of
+from tracklog.agents.supported import support_for
 from tracklog.agents.translator_state import packed, unpack
 from tracklog.conversation.branches import Sides
 from tracklog.conversation.lines import LineAt, Room, ThreadLines
@@ -70,7 +71,7 @@ class ThreadReading:
                 row.is_aside = row.is_aside and self._may_hold_asides
         return [row for rows in made.values() for row in rows]
 
-    def told(self, first: int, last: int) -> list[tuple[int, LogEvent]]:
+    def events(self, first: int, last: int) -> list[tuple[int, LogEvent]]:
         """What some lines tell, each event with the number of its line."""
         room = Room()
         told: list[tuple[int, LogEvent]] = []
@@ -96,7 +97,7 @@ class ThreadReading:
                 self._sides = fresh
             while self._sides.branches and self._sides.n < self.lines.n:
                 last = min(self._sides.n + _AT_ONCE, self.lines.n)
-                self._sides.take(self.told(self._sides.n + 1, last), last)
+                self._sides.add(self.events(self._sides.n + 1, last), last)
             return self._sides
 
     def _forget_if_rewritten(self) -> None:
@@ -114,7 +115,7 @@ class ThreadReading:
             if path not in translators:
                 translators[path] = translator_of(file)
             translator = translators[path]
-            is_remembered = seq % _REMEMBERED_EACH == 1 and file.agent == "codex"
+            is_remembered = seq % _REMEMBERED_EACH == 1 and support_for(file.agent).logs.translator_has_state
             if is_remembered and seq not in memories and not room.is_short:
                 memories[seq] = packed(translator) or b""
             for piece in reader_for(file).read([line]):
@@ -132,7 +133,7 @@ class ThreadReading:
     ) -> Iterator[LineAt]:
         start = first
         at = self.lines.place_of(first)
-        if at is not None and at[0].agent == "codex":
+        if at is not None and support_for(at[0].agent).logs.translator_has_state:
             file, number = at
             begins = first - number + 1
             known = [seq for seq in list(memories) if begins < seq <= first]
@@ -176,7 +177,7 @@ def all_of_row(
 ) -> tuple[Kind, str] | None:
     """The kind and the whole text of a row of a line: of the one with this number, or of a call's result."""
     rows: list[EventRow] = []
-    for at, event in reading.told(seq, seq):
+    for at, event in reading.events(seq, seq):
         if at == seq:
             put_rows(rows, seq, reading.filled(seq, event), None, most=None)
     wanted = [

@@ -113,7 +113,7 @@ def _folded(asked: ThreadContext, reading: ThreadReading, span: tuple[int, int])
     if place is None:
         return []
     fold = FileFold(str(place[0].path), MAIN, with_text=False)
-    told = reading.told(first, until)
+    told = reading.events(first, until)
     for _, event in told:
         event.is_sidechain = False
         fold.add([event])
@@ -304,4 +304,4 @@ def _seq(reading: ThreadReading, place: tuple[str, int]) -> int | None:
 
 
 def _told_at(reading: ThreadReading, seq: int) -> list[LogEvent]:
-    return [event for _, event in reading.told(seq, seq)]
+    return [event for _, event in reading.events(seq, seq)]

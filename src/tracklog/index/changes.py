@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tracklog.agents.claude_code.output_files import session_folder
+from tracklog.agents.supported import support_for
 from tracklog.archive.locate import known_log
 from tracklog.sources.files import NotReadable, can_be_opened, chunks
-from tracklog.sources.log_file import LINE_SUFFIXES, FileKind, LogFile
+from tracklog.sources.log_file import LINE_SUFFIXES, THREAD_KINDS, FileKind, LogFile
 from tracklog.sources.tail.identity import HEAD_BYTES, bytes_at, length_of, mark_of, still_begins
 from tracklog.store.file_stamps import OUT_OF_REACH
 from tracklog.store.values import Archived, KnownFile
@@ -31,7 +31,6 @@ What = Literal["grown", "rewritten", "touched"]
 Name = tuple[str | None, str | None]  # agent and session
 KinOf = Callable[[str, str], Iterable[str]]  # from agent and session to the ids of sessions
 
-_WITH_RESULTS = frozenset({FileKind.TRANSCRIPT, FileKind.DOCUMENT, FileKind.SUBAGENT})
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # what JSON escapes nothing of
 
 
@@ -290,9 +289,9 @@ class OutputChanges:
         """The logs whose lines that were read before name one of these files."""
         around = tuple({f"{os.path.dirname(folder)}/" for folder in self._names})
         for row in known:
-            if row.contents_bytes and row.kind in _WITH_RESULTS and row.path.startswith(around):
+            if row.contents_bytes and row.kind in THREAD_KINDS and row.path.startswith(around):
                 log = known_log(row, archived.get(row.id), archive)._replace(until=row.contents_bytes)
-                names = self._names.get(str(session_folder(log)))
+                names = self._names.get(str(support_for(log.agent).logs.side_folder(log)))
                 if names and _has_any(log, names):
                     yield row
 

@@ -104,7 +104,7 @@ def ingest(plan: Plan, database: Database, *, on_read: OnRead | None = None) -> 
                 raise (DiskFull if message.is_full else StoreError)(message.why)
             if isinstance(message, UnreadLogs):
                 problems += [f"{paths.get(file, '?')}: {message.why}" for file in message.files]
-            n_bytes = writer.take(message)
+            n_bytes = writer.add(message)
             if on_read is not None:
                 on_read(n_bytes)
     return problems
@@ -199,7 +199,7 @@ class _UnitReading:
         known = self._plan.known.get(str(file.path))
         if known is None:
             return told_by(file, on_refused=self._note_refused)
-        return self._reading(file, known).told(from_beginning=True)
+        return self._reading(file, known).read_events(from_beginning=True)
 
     def _note_refused(self, file: LogFile, error: NotReadable) -> None:
         """A log that was read before and cannot be read now: its sessions are made again when it can."""
@@ -255,8 +255,8 @@ class IndexWriter:
         if kind is None or issubclass(kind, (KeyboardInterrupt, GeneratorExit)):
             self.commit()
 
-    def take(self, message: Message) -> int:
-        """Takes what was read; how many bytes of logs that was."""
+    def add(self, message: Message) -> int:
+        """Adds what was read; returns how many bytes of logs that was."""
         self._held.append(message)
         if not isinstance(message, FileRead):
             return 0

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tracklog.agents.lineage import OnRefused
 from tracklog.agents.registry import NOT_RECORDS, ONE_DOCUMENT, lines_of, reader_for, translator_of
 from tracklog.agents.translator_state import packed, unpack
 from tracklog.archive.files import Appender, Missing
 from tracklog.archive.locate import archive_name
 from tracklog.model.events import LogEvent
 from tracklog.model.records import Broken, Piece, Record, Unknown
+from tracklog.reading.family import OnRefused
 from tracklog.reading.session_reader import Told, not_readable
 from tracklog.reading.tool_outputs import OutputFiles
 from tracklog.search.texts import texts_of
@@ -117,8 +117,8 @@ class LogReading:
         self._problem: str | None = None
         self._is_transient = False  # why it could not be read, so it is tried again
 
-    def told(self, *, from_beginning: bool) -> Told:
-        """What each piece tells; the parts go their way meanwhile, the last one when all is told."""
+    def read_events(self, *, from_beginning: bool) -> Told:
+        """Reads each piece with its events; the parts go their way meanwhile, the last one at the end."""
         try:
             if self._file.kind in NOT_RECORDS:
                 self._pass_on()
@@ -132,7 +132,7 @@ class LogReading:
 
     def read(self) -> None:
         """Reads what is new, for the index and the archive alone."""
-        for _ in self.told(from_beginning=False):
+        for _ in self.read_events(from_beginning=False):
             pass
 
     def _lines(self, *, from_beginning: bool) -> Told:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from tracklog.agents.registry import identified
+from tracklog.agents.supported import support_for
 from tracklog.archive import tables
 from tracklog.archive.files import Missing, contents, describe_again, described
-from tracklog.archive.locate import known_agent, known_log, with_fallback
+from tracklog.archive.locate import known_log, with_fallback
 from tracklog.index.changes import Changes, OutputChanges, What
 from tracklog.index.orphaned_archives import name_of
 from tracklog.ledger.stored.tables import mark_unread
@@ -279,7 +280,9 @@ class Register:
             told = identified(file)
             row.agent, row.kind, row.own_session = told.agent, str(told.kind), told.session
             return told
-        return file._replace(agent=known_agent(row.agent), kind=FileKind(row.kind), session=row.own_session)
+        return file._replace(
+            agent=support_for(row.agent).name, kind=FileKind(row.kind), session=row.own_session
+        )
 
 
 def _is_there(path: Path) -> bool:

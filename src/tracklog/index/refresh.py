@@ -7,7 +7,8 @@ from datetime import datetime
 
 import msgspec
 
-from tracklog.agents.headers import Head, head_of
+from tracklog.agents.base import Head
+from tracklog.agents.headers import head_of
 from tracklog.archive import tables
 from tracklog.archive.locate import known_log
 from tracklog.index.freshness import SPOOL_SEEN, ProcessLook

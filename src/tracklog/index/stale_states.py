@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from tracklog.agents.claude_code.places import homes_of
+from tracklog.agents.supported import SUPPORTED
 from tracklog.liveness.sessions import KnownOf, SessionLives, Signs, unpacked
 from tracklog.model.states import LiveState
 from tracklog.sessions.tables_write import Name, RestingRow, put_states, resting_rows
@@ -40,17 +40,22 @@ def lives_of(database: Database) -> SessionLives:
 
 
 def homes_in(db: sqlite3.Connection) -> list[Path]:
-    """The homes of Claude Code that an index knows: its roots, and those in which its roots stand."""
-    roots = [Path(root) for root in roots_of(db, "claude")]
-    return list(dict.fromkeys([*roots, *homes_of(root / "log" for root in roots)]))
+    """The homes that an index knows, of agents whose clients register their sessions there."""
+    return [home for agent, one in SUPPORTED.items() if one.registers_sessions for home in _homes(db, agent)]
+
+
+def _homes(db: sqlite3.Connection, agent: str) -> list[Path]:
+    """The roots of an agent that an index knows, and the homes in which these stand."""
+    roots = [Path(root) for root in roots_of(db, agent)]
+    beyond = SUPPORTED[agent].logs.homes_of(root / "log" for root in roots)
+    return list(dict.fromkeys([*roots, *beyond]))
 
 
 def changed_lives(database: Database, lives: SessionLives | None = None) -> StaleLives:
     """What of the index no longer holds at this moment."""
     lives = lives or lives_of(database)
-    alive = lives.living("claude", homes_in(database.db))
-    if roots_of(database.db, "codex"):
-        alive |= lives.living("codex", ())
+    homes = {agent: _homes(database.db, agent) for agent in SUPPORTED}
+    alive = {id for agent, known in homes.items() if known for id in lives.living(agent, known)}
     since_ms = lives.now_ms - _RECENT_MS
     states: dict[Name, LiveState] = {}
     to_settle: set[Name] = set()

@@ -18,8 +18,9 @@ from pathlib import Path
 
 import msgspec
 
+from tracklog.agents.base import Head
 from tracklog.agents.discovery import find_all
-from tracklog.agents.headers import Head, head_of, read_head
+from tracklog.agents.headers import head_of, read_head
 from tracklog.index.changes import changes_in, is_gone
 from tracklog.index.freshness import is_still
 from tracklog.index.ingest import OnRead, Plan, Unit, ingest

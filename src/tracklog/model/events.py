@@ -112,6 +112,9 @@ class ToolReturned(LogEvent, kw_only=True):
     is_error: bool | None = None
     report: Raw = Raw()  # what the tool reports to programs
     exit_code: int | None = None
+    is_code_only_of_shell: bool = (
+        False  # read from words in which any text may end: no code unless the tool is a shell
+    )
     task: TaskId | None = None  # what goes on in the background
     agent: ThreadId | None = None  # the subagent that did the work
     timed_out: bool | None = None  # a time limit moved it to the background; None: the log does not say

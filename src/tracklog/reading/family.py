@@ -1,38 +1,42 @@
 """The sessions that share history: forks, and copies that a resume made.
 
-Claude Code writes no marker into most forks (docs/formats/claude_code.md): the copies give themselves away by the ids
-that they keep. A copy begins where its original begins, or at a compaction, so the first ids of one file stand in the
-other. Whether lines are really shared, and who wrote them, is for `model.lineage` to say.
+Some agents write no marker into most forks: the copies give themselves away by the ids that they keep. A copy begins
+where its original begins, or at a compaction, so the first ids of one file stand in the other. Whether lines are really
+shared, and who wrote them, is for `model.lineage` to say.
 
 Rules of this room
-  1. Candidates are the sessions of the same project folder, and those that a session names, wherever they are.
+  1. Candidates are the sessions that a session names, wherever they are. Where a copy may name nobody, also those of the
+     same project folder.
   2. Heads are read first. Whole files are searched only for what no head told, and not more than SEARCHED_BYTES in
      each project folder, the newest sessions first; one that is too long is left out, and the others are not.
   3. Bytes are searched, not parsed: a session too many costs little, a missed one splits a history.
   4. Many questions about the same sessions go to one `Relatives`: each log is read once, not once for each question.
+  5. What logs show of ids is cached by the whole `LogFile`: a log that was written, replaced or moved is read again. One
+     that cannot be read gives nothing now, and is not cached: it is tried again at the next question.
+  6. Cached ids are hashes of 8 bytes. Two that collide make a session too many, which costs little.
 
 What a session shares with its family: the traces of all their logs, and what `model.lineage` makes of them.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
-from tracklog.agents.lineage import OnRefused, trace_of
+from tracklog.agents.base import SessionFiles, SharedIds
+from tracklog.agents.registry import pieces_of
+from tracklog.agents.supported import support_for
 from tracklog.model.ids import SessionId
 from tracklog.model.lineage.copies import Descent, descents
 from tracklog.model.lineage.trace import Trace
-from tracklog.reading.session_files import SessionFiles
-from tracklog.reading.shared_history import HEAD_BYTES, glance_at, ids_inside, short_glance_at
-from tracklog.sources.log_file import MAIN_KINDS, Agent, FileKind, LogFile
+from tracklog.sources.files import NotReadable
+from tracklog.sources.log_file import THREAD_KINDS, Agent, FileKind, LogFile
 
-__all__ = ["HEAD_BYTES", "SEARCHED_BYTES", "Name", "Relatives", "families", "family", "kin_keys"]
-
-
-_THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
+OnRefused = Callable[[LogFile, NotReadable], None]
 
 
 class Kinship:
@@ -55,12 +59,34 @@ class Kinship:
     def _traces(self) -> Iterator[Trace]:
         for session in self.sessions:
             for file in session.files:
-                if file.kind in _THREADS:
-                    yield trace_of(file, session.id, on_refused=self._on_refused)
+                if file.kind in THREAD_KINDS:
+                    yield _trace_of(file, session.id, on_refused=self._on_refused)
+
+
+def _trace_of(file: LogFile, session: str, *, on_refused: OnRefused | None = None) -> Trace:
+    """What one log shows of its descent; of a damaged one, what could be read."""
+    logs = support_for(file.agent).logs
+    thread = file.session if logs.has_id_per_thread and file.session != session else None
+    if file.kind is FileKind.SUBAGENT:
+        thread = file.path.name.partition(".")[0]
+    trace, look_at = Trace(str(file.path), session, thread=thread, says_copies=logs.says_copies), logs.look_at
+    try:
+        for piece in pieces_of(file):
+            n_known = len(trace.keys)
+            look_at(trace, piece)
+            if len(trace.keys) == n_known:
+                trace.noted(piece.line, piece.at)
+    except NotReadable as error:
+        if on_refused is not None:
+            on_refused(file, error)
+        return trace  # whoever reads the session meets the same refusal and reports it
+    return trace
 
 
 Name = tuple[Agent, str]  # two agents may have given the same id
 SEARCHED_BYTES = 1 << 28
+_CACHED_LOGS = 16_384
+_Project = tuple[Agent, str | Path]
 
 
 def family(session: SessionFiles, everything: Iterable[SessionFiles]) -> list[SessionFiles]:
@@ -74,35 +100,41 @@ class Relatives:
     def __init__(self, everything: Iterable[SessionFiles]) -> None:
         self._everything = list(everything)
         self._order = {(one.agent, one.id): n for n, one in enumerate(self._everything)}
-        self._projects: dict[str | Path, _Project] = {}
+        self._projects: dict[_Project, _Neighbourhood] = {}
+        self._linked: dict[Agent, _Threads] = {}
 
     def of(self, session: SessionFiles) -> list[SessionFiles]:
         """The other sessions that have, or may have, lines in common with this one; in the order given."""
-        if session.agent == "codex":
-            found: Collection[str] = self._codex.related(session)
+        if support_for(session.agent).logs.says_copies:
+            found: Collection[str] = self._threads_of(session.agent).related(session)
         else:
             found = self._project_of(session).family(session.id)
         places = (self._order.get((session.agent, id)) for id in found if id != session.id)
         return [self._everything[place] for place in sorted(place for place in places if place is not None)]
 
-    def _project_of(self, session: SessionFiles) -> _Project:
+    def _threads_of(self, agent: Agent) -> _Threads:
+        if agent not in self._linked:
+            self._linked[agent] = _Threads([one for one in self._everything if one.agent == agent])
+        return self._linked[agent]
+
+    def _project_of(self, session: SessionFiles) -> _Neighbourhood:
         """The sessions around one: those of its project folder, and those that it names elsewhere."""
         keys, known = _projects(session), self._known(session.agent, session.id)
         if len(keys) == 1 and known is not None and known.mains == session.mains:
             [key] = keys
             project = self._projects.get(key)
             if project is None:
-                project = self._projects[key] = _Project(self._near.get(key, ()))
+                project = self._projects[key] = _Neighbourhood(self._near.get(key, ()))
             far = [one for one in self._named_by(session) if one.id not in project.sessions]
             if not far:
                 return project
-            return _Project([*project.sessions.values(), *far])
+            return _Neighbourhood([*project.sessions.values(), *far])
         near = [one for key in keys for one in self._near.get(key, ())]
-        return _Project([*near, *self._named_by(session), session])
+        return _Neighbourhood([*near, *self._named_by(session), session])
 
     def _named_by(self, session: SessionFiles) -> list[SessionFiles]:
-        glance = short_glance_at(session)
-        known = (self._known(session.agent, id) for id in glance.named | glance.hinted)
+        ids = _hashed_ids(session)
+        known = (self._known(session.agent, id) for id in ids.named | ids.hinted)
         return [one for one in known if one is not None]
 
     def _known(self, agent: Agent, id: str) -> SessionFiles | None:
@@ -110,37 +142,33 @@ class Relatives:
         return None if place is None else self._everything[place]
 
     @cached_property
-    def _near(self) -> Mapping[str | Path, Sequence[SessionFiles]]:
-        near: dict[str | Path, list[SessionFiles]] = defaultdict(list)
+    def _near(self) -> Mapping[_Project, Sequence[SessionFiles]]:
+        near: dict[_Project, list[SessionFiles]] = defaultdict(list)
         for session in self._everything:
-            if session.agent == "claude":
+            if not support_for(session.agent).logs.says_copies:
                 for project in _projects(session):
                     near[project].append(session)
         return near
 
-    @cached_property
-    def _codex(self) -> _Threads:
-        return _Threads([one for one in self._everything if one.agent == "codex"])
 
-
-class _Project:
-    """The sessions of Claude Code that are compared with each other, by the ids with which they begin."""
+class _Neighbourhood:
+    """Sessions that are compared with each other, by the ids with which they begin."""
 
     def __init__(self, sessions: Iterable[SessionFiles]) -> None:
         self.sessions = {session.id: session for session in sessions}
-        self._glances = {id: short_glance_at(session) for id, session in self.sessions.items()}
+        self._ids = {id: _hashed_ids(session) for id, session in self.sessions.items()}
         self._beginning: dict[int, list[str]] = defaultdict(list)  # the sessions that begin with an id
-        for id, glance in self._glances.items():
-            for key in glance.begins:
+        for id, ids in self._ids.items():
+            for key in ids.begins:
                 self._beginning[key].append(id)
         self._known_to: dict[int, list[str]] = defaultdict(list)  # those that hold such an id in their heads
         self._naming: dict[str, list[str]] = defaultdict(list)  # those that name a session
         self._keys: dict[str, set[int]] = {}
-        for id, glance in self._glances.items():
-            self._keys[id] = self._beginning.keys() & {*glance.begins, *glance.holds}
+        for id, ids in self._ids.items():
+            self._keys[id] = self._beginning.keys() & {*ids.begins, *ids.holds}
             for key in self._keys[id]:
                 self._known_to[key].append(id)
-            for name in glance.named:
+            for name in ids.named:
                 self._naming[name].append(id)
         self._related: dict[str, frozenset[str]] = {}
 
@@ -155,11 +183,11 @@ class _Project:
             asked: set[int] = set()
             while waiting:
                 one = waiting.pop()
-                linked = [*self._glances[one].named, *self._naming.get(one, ())]
+                linked = [*self._ids[one].named, *self._naming.get(one, ())]
                 for key in self._keys[one] - asked:
                     linked += self._known_to[key]
                 asked |= self._keys[one]
-                new = {name for name in linked if name in self._glances} - found
+                new = {name for name in linked if name in self._ids} - found
                 found |= new
                 waiting += new
             related = frozenset(found)
@@ -174,10 +202,10 @@ class _Project:
         if held is None:
             held = self._searched(id) if _size(self.sessions[id]) <= SEARCHED_BYTES else set()
         found = {name for key in held for name in self._beginning[key]}
-        return found | {name for key in self._glances[id].begins for name in self._around.get(key, ())}
+        return found | {name for key in self._ids[id].begins for name in self._around.get(key, ())}
 
     def _searched(self, id: str) -> set[int]:
-        return self._beginning.keys() & set(ids_inside(self.sessions[id]))
+        return self._beginning.keys() & set(_hashes_inside(self.sessions[id]))
 
     @cached_property
     def _inside(self) -> dict[str, set[int]]:
@@ -201,7 +229,7 @@ class _Project:
 
 
 class _Threads:
-    """The sessions of Codex, linked by what their heads say, in either direction."""
+    """The sessions of an agent, linked by what their heads say, in either direction."""
 
     def __init__(self, sessions: Iterable[SessionFiles]) -> None:
         self._known = {session.id: session for session in sessions}
@@ -245,12 +273,10 @@ def families(everything: Iterable[SessionFiles]) -> dict[Name, Kinship]:
 def kin_keys(session: SessionFiles) -> list[tuple[str, bytes]]:
     """By which a session finds its family, and is found: what it begins with, what its head holds, whom it names."""
     keys = [("names", name.encode("utf-8", "replace")) for name in session.sources]
-    if session.agent != "claude":
-        return keys
-    glance = glance_at(session)
-    keys += [("names", name.encode("utf-8", "replace")) for name in glance.named if name != session.id]
-    keys += [("begins", key) for key in glance.begins]
-    return keys + [("holds", key) for key in glance.holds]
+    ids = _ids_of(session)
+    keys += [("names", name.encode("utf-8", "replace")) for name in ids.named if name != session.id]
+    keys += [("begins", key) for key in ids.begins]
+    return keys + [("holds", key) for key in ids.holds]
 
 
 def _links(sessions: Collection[SessionFiles]) -> Iterator[tuple[Name, Name]]:
@@ -258,32 +284,94 @@ def _links(sessions: Collection[SessionFiles]) -> Iterator[tuple[Name, Name]]:
     for session in sessions:
         for source in session.sources:
             yield (session.agent, session.id), (session.agent, source)
-    for one, other in _links_by_heads(session for session in sessions if session.agent == "claude"):
-        yield ("claude", one), ("claude", other)
+    for agent in dict.fromkeys(session.agent for session in sessions):
+        for one, other in _links_by_ids(session for session in sessions if session.agent == agent):
+            yield (agent, one), (agent, other)
 
 
-def _links_by_heads(sessions: Iterable[SessionFiles]) -> Iterator[tuple[str, str]]:
+def _links_by_ids(sessions: Iterable[SessionFiles]) -> Iterator[tuple[str, str]]:
     """All that hold an id with which some begin are linked to one of these: a link for each, not for each pair."""
     begins: dict[bytes, str] = {}
     held: list[tuple[str, frozenset[bytes]]] = []
     for session in sessions:
-        id, glance = session.id, glance_at(session)
-        yield from ((id, name) for name in glance.named)
-        yield from ((id, begins.setdefault(key, id)) for key in glance.begins)
-        held.append((id, glance.holds))
+        id, ids = session.id, _ids_of(session)
+        yield from ((id, name) for name in ids.named)
+        yield from ((id, begins.setdefault(key, id)) for key in ids.begins)
+        held.append((id, ids.holds))
     for id, keys in held:
         yield from ((id, begins[key]) for key in keys if key in begins)
 
 
-def _projects(session: SessionFiles) -> set[str | Path]:
-    """The project folders by name, since the same one may stand in several homes; elsewhere the whole path."""
-    return {_project(file) for file in session.mains}
-
-
-def _project(file: LogFile) -> str | Path:
-    folder = file.path.parent
-    return folder.name if folder.parent.name == "projects" else folder
+def _projects(session: SessionFiles) -> set[_Project]:
+    logs = support_for(session.agent).logs
+    return {(session.agent, logs.project_of(file)) for file in session.mains}
 
 
 def _size(session: SessionFiles) -> int:
     return sum(file.size for file in session.mains)
+
+
+def _ids_of(session: SessionFiles) -> SharedIds:
+    """What all transcripts of a session show; for readers that look at each session once."""
+    found = []
+    for file in session.mains:
+        try:
+            found.append(support_for(file.agent).logs.shared_ids(file))
+        except NotReadable:
+            continue
+    return SharedIds(
+        tuple(dict.fromkeys(key for one in found for key in one.begins)),
+        frozenset().union(*(one.holds for one in found)),
+        frozenset().union(*(one.named for one in found)),
+        frozenset().union(*(one.hinted for one in found)),
+    )
+
+
+class _HashedIds(NamedTuple):
+    """The same, small enough to be cached: ids are hashes."""
+
+    begins: tuple[int, ...] = ()
+    holds: array[int] = array("q")
+    named: frozenset[str] = frozenset()
+    hinted: frozenset[str] = frozenset()
+
+
+def _hashed_ids(session: SessionFiles) -> _HashedIds:
+    """What all transcripts of a session show, cached by log."""
+    found = []
+    for file in session.mains:
+        try:
+            found.append(_hashed_ids_in(file))
+        except NotReadable:
+            continue
+    if len(found) == 1:
+        return found[0]
+    holds = array("q")
+    for one in found:
+        holds.extend(one.holds)
+    return _HashedIds(
+        tuple(dict.fromkeys(key for one in found for key in one.begins)),
+        holds,
+        frozenset().union(*(one.named for one in found)),
+        frozenset().union(*(one.hinted for one in found)),
+    )
+
+
+@lru_cache(maxsize=_CACHED_LOGS)
+def _hashed_ids_in(file: LogFile) -> _HashedIds:
+    ids = support_for(file.agent).logs.shared_ids(file)
+    return _HashedIds(tuple(map(hash, ids.begins)), array("q", map(hash, ids.holds)), ids.named, ids.hinted)
+
+
+def _hashes_inside(session: SessionFiles) -> Iterator[int]:
+    """The hashes of all ids of lines and messages in the transcripts of a session, cached by log."""
+    for file in session.mains:
+        try:
+            yield from _hashes_in(file)
+        except NotReadable:
+            continue
+
+
+@lru_cache(maxsize=_CACHED_LOGS)
+def _hashes_in(file: LogFile) -> array[int]:
+    return array("q", set(map(hash, support_for(file.agent).logs.ids_inside(file))))

@@ -1,4 +1,4 @@
-"""The sessions around a log: those of its project folder, or of its Codex home, listed once for many questions.
+"""The sessions around a log: those of its project folder, or of its home, listed once for many questions.
 
 Rules of this room
   1. A listing is used again only while it is true: the folders have the times that they had, and the files their
@@ -14,15 +14,16 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from tracklog.agents.discovery import find_all, find_at, find_one, roots_at
+from tracklog.agents.discovery import find_all, find_at, roots_at
+from tracklog.agents.supported import support_for
 from tracklog.reading.family import Relatives
 from tracklog.reading.session_files import SessionFiles, group
 from tracklog.sources.folders import noted_folders
-from tracklog.sources.log_file import LogFile, Root, Skipped, are_as_listed, now_ns, settled_times
+from tracklog.sources.log_file import LogFile, Skipped, are_as_listed, now_ns, settled_times
 
 _FEW = 64  # so many files are compared at every question
 _SHARE = 10  # comparing all files of a large folder takes at most one part in so many of the time
@@ -86,12 +87,8 @@ def neighbours_of(file: LogFile, *, roots: Sequence[Path] = ()) -> Neighbours:
     """The sessions among which the rest of a log's session may stand, and its family; with `roots`, all below these."""
     if roots:
         return Neighbours(find_all(root for one in roots for root in roots_at(one)))
-    if file.agent == "codex" and file.root != file.path.parent:
-        return _listing_of(file.root, file).neighbours
-    folder = file.path.parent
-    inside = [at for at in (folder, *folder.parents) if at.name == "subagents"]
-    project = inside[-1].parent.parent if inside else folder
-    listing, elsewhere = _listing_of(project, file), list(_in_other_projects(file, project))
+    logs = support_for(file.agent).logs
+    listing, elsewhere = _listing_of(logs.folder_around(file), file), list(logs.elsewhere(file))
     return Neighbours([*listing.found, *elsewhere]) if elsewhere else listing.neighbours
 
 
@@ -103,22 +100,3 @@ def _listing_of(folder: Path, file: LogFile) -> _Listing:
         while len(_listings) > _MOST_LISTINGS:
             _listings.popitem(last=False)
     return known
-
-
-def _in_other_projects(file: LogFile, project: Path) -> Iterator[LogFile]:
-    """The logs of the same session in other projects of its home: one that was resumed elsewhere has some there."""
-    here = Path(os.path.abspath(project))
-    home = here.parent
-    if file.agent != "claude" or home.name != "projects":
-        return
-    session = file.path.relative_to(project).parts[0].removesuffix(".jsonl")
-    root = Root(agent="claude", path=home.parent, part="projects")
-    for other in sorted(home.iterdir()):
-        if other != here:
-            for path in (other / f"{session}.jsonl", *_all_below(other / session)):
-                if (found := find_one(str(path), [root])) is not None:
-                    yield found
-
-
-def _all_below(folder: Path) -> Sequence[Path]:
-    return sorted(folder.rglob("*")) if folder.is_dir() else ()

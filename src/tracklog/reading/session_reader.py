@@ -25,9 +25,9 @@ from pathlib import Path
 from tracklog.agents.discovery import find_at
 from tracklog.agents.hooks.events import heard
 from tracklog.agents.hooks.records import READER, HookInput, Spooled, TurnNotice
-from tracklog.agents.lineage import OnRefused
 from tracklog.agents.registry import identified, lines_of, pieces_of, translator_of
 from tracklog.agents.roots import claude_homes
+from tracklog.agents.supported import support_for
 from tracklog.clock import moment_ms
 from tracklog.errors import UserError
 from tracklog.home import Home
@@ -48,13 +48,13 @@ from tracklog.model.fold.log import FileFold
 from tracklog.model.ids import MAIN, NodeId, SessionId
 from tracklog.model.session import Session
 from tracklog.model.states import Sign
-from tracklog.reading.family import Kinship
+from tracklog.reading.family import Kinship, OnRefused
 from tracklog.reading.neighbours import neighbours_of
 from tracklog.reading.session_files import SessionFiles, thread_of
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.gc_pause import no_collecting
 from tracklog.sources.lines import Line
-from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Skipped
+from tracklog.sources.log_file import THREAD_KINDS, FileKind, LogFile, Skipped
 from tracklog.sources.spool import (
     Spots,
     files_in,
@@ -138,7 +138,7 @@ OnBytes = Callable[[int], None]
 Told = Iterator[tuple[bytes, list[LogEvent]]]  # of each piece of a log: its bytes, and what it tells
 Tell = Callable[[LogFile], Told]
 _NEWEST = 2_000  # pieces of a log that say what is done now
-FOLDED = MAIN_KINDS | {FileKind.SUBAGENT, FileKind.META, FileKind.JOURNAL}
+_FOLDED = THREAD_KINDS | {FileKind.META, FileKind.JOURNAL}
 
 
 def read(
@@ -216,6 +216,7 @@ def _known_of(
     for events in newest:
         log.see(events)
     mains = {str(file.path) for file in session.mains}
+    keeps_main_open = support_for(session.agent).logs.keeps_main_log_open
     facts = (
         event for fold in folds if mains & set(fold.paths) for event in fold.facts.get(SessionDescribed, ())
     )
@@ -223,7 +224,7 @@ def _known_of(
     return KnownOf(
         agent=session.agent,
         id=session.id,
-        paths=sorted(mains if session.agent == "codex" else (str(file.path) for file in session.files)),
+        paths=sorted(mains if keeps_main_open else (str(file.path) for file in session.files)),
         last_ms=max((moment_ms(fold.last_at) for fold in folds), default=0),
         signs=Signs(
             log=log.newest(),
@@ -243,9 +244,9 @@ def folds_of(
 ) -> Iterator[FileFold]:
     """The folds of a session's files, the main thread's first; `newest` gets the last events of that."""
     mains = session.mains
-    yield _main_fold(session, mains, tell, with_text=with_text, newest=newest)
+    yield _main_fold(mains, tell, with_text=with_text, newest=newest)
     for file in session.files:
-        if file not in mains and file.kind in FOLDED and file.agent is not None:
+        if file not in mains and file.kind in _FOLDED and file.agent is not None:
             fold = FileFold(str(file.path), thread_of(file), with_text=with_text)
             for _, events in tell(file):
                 fold.add(events)
@@ -279,7 +280,6 @@ def not_readable(file: LogFile, line: int, why: str) -> LogEvent:
 
 
 def _main_fold(
-    session: SessionFiles,
     mains: list[LogFile],
     tell: Tell,
     *,
@@ -287,7 +287,7 @@ def _main_fold(
     newest: deque[list[LogEvent]] | None,
 ) -> FileFold:
     if len(mains) > 1:
-        return _in_one(session, mains, tell, with_text=with_text, newest=newest)
+        return _in_one(mains, tell, with_text=with_text, newest=newest)
     fold = FileFold(str(mains[0].path) if mains else "", MAIN, with_text=with_text)
     for _, events in tell(mains[0]) if mains else ():
         fold.add(events)
@@ -297,7 +297,6 @@ def _main_fold(
 
 
 def _in_one(
-    session: SessionFiles,
     mains: list[LogFile],
     tell: Tell,
     *,
@@ -311,7 +310,7 @@ def _in_one(
     fold.paths = [str(file.path) for file, _ in told]
     seen: set[NodeId | bytes] = set()
     for n, (_, lines) in enumerate(told):
-        if n and session.agent == "codex":
+        if n:
             fold.add(_rolled_back([event for _, events in lines for event in events], told[n - 1][0]))
         new = [event for raw, events in lines for event in events if (event.node or raw) not in seen]
         fold.add(new)

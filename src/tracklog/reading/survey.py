@@ -16,17 +16,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from tracklog.agents.claude_code import records
-from tracklog.agents.codex import records as codex_records
 from tracklog.agents.registry import NOT_RECORDS, lines_of, reader_for
-from tracklog.model.records import Piece, Record, UnknownPart
+from tracklog.agents.supported import support_for
+from tracklog.model.records import Piece, UnknownPart
 from tracklog.sources.files import NotReadable
 from tracklog.sources.log_file import LogFile, Skipped
-
-_VERSION_OF: dict[str, Callable[[Record], str | None]] = {
-    "claude": records.version_of,
-    "codex": codex_records.version_of,
-}
 
 OTHER = "(others)"
 _MOST_NAMES = 10_000
@@ -109,7 +103,7 @@ class Survey:
         drift = reader.drift()
         version: str | None = None
         before_any: list[PieceCount] = []
-        version_of = _VERSION_OF.get(reader.agent or "", _no_version)
+        version_of = support_for(reader.agent).logs.version_of
         for piece in reader.read(lines_of(file)):
             said = version_of(piece.record)
             if said is not None and version is None:
@@ -171,10 +165,6 @@ def survey(files: Iterable[LogFile], *, tell: Callable[[LogFile], None] | None =
         if tell is not None:
             tell(file)
     return result
-
-
-def _no_version(record: Record) -> str | None:  # noqa: ARG001 (files of strangers say none that we know)
-    return None
 
 
 def _why(stray: object) -> str:

@@ -4,7 +4,8 @@ Rules of this room
   1. Where the client kept long output in a file of its own, the model saw a preview of it. The line often holds more
      (`toolUseResult`), and the file all of it: the longest of them is shown and searched, and its source is said.
   2. A file that is gone is read from the archive, which keeps it like any other log.
-  3. A result is read again each time it is asked for: nobody keeps megabytes of output for a page.
+  3. At most MOST_BYTES of a file are read.
+  4. A result is read again each time it is asked for: nobody keeps megabytes of output for a page.
 """
 
 from __future__ import annotations
@@ -15,18 +16,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from tracklog.agents.claude_code.output_files import (
-    OutputRead,
-    output_path,
-    read_archived_output,
-    read_output,
-)
+from tracklog.agents.base import OutputRead
+from tracklog.agents.supported import support_for
 from tracklog.archive.locate import archive_name
 from tracklog.model.assemble.values import own_side_file
 from tracklog.model.events import LogEvent, TextSource, ToolReturned
 from tracklog.model.session import Result
+from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.log_file import FileKind, LogFile
 
+MOST_BYTES = 8 << 20
 _MOST_GENERATIONS = 20
 
 
@@ -49,7 +48,7 @@ class OutputFiles:
         """The fullest text of a result in this log."""
         is_preview = result.text_source != "result"
         name = own_side_file(result.side_file) if isinstance(result, ToolReturned) else result.side_file
-        found = self._found(name) if name is not None and self._log.agent != "codex" else None
+        found = self._found(name) if name is not None else None
         if found is not None:
             output = found[0].data.decode("utf-8", "replace")
             if len(output) >= len(result.full_text or ("" if is_preview else result.text)):
@@ -71,14 +70,15 @@ class OutputFiles:
         return list(map(self.filled, events)) if is_any else events
 
     def _found(self, name: str) -> tuple[OutputRead, TextSource] | None:
-        path = output_path(self._log, name)
+        logs = support_for(self._log.agent).logs
+        path = logs.output_path(self._log, name)
         if path is None:
             return None
-        here = read_output(path)
+        here = logs.read_output(path, MOST_BYTES)
         if here is not None:
             return here, "file"
         for stored in self._in_archive(path):
-            kept = read_archived_output(
+            kept = _read_archived(
                 self._log._replace(path=path, kind=FileKind.TOOL_RESULT, stored=stored, fallback=None)
             )
             if kept is not None:
@@ -93,7 +93,7 @@ class OutputFiles:
         for generation in range(1, _MOST_GENERATIONS):
             names = (
                 archive_name(str(path), str(self._log.root), agent=agent, generation=generation)
-                for agent in dict.fromkeys([self._log.agent, "claude", None])
+                for agent in (self._log.agent, None)
             )
             there = [place for name in names if (place := self._archive / name).is_file()]
             if not there:
@@ -104,3 +104,16 @@ class OutputFiles:
 
 def _has_more(result: ToolReturned) -> bool:
     return result.is_preview or result.side_file is not None
+
+
+def _read_archived(log: LogFile) -> OutputRead | None:
+    """An output file from our archive (`log.stored`); of a damaged one what stands before the damage."""
+    held = bytearray()
+    try:
+        for piece in chunks(log):
+            held += piece
+            if len(held) > MOST_BYTES:
+                return OutputRead(bytes(held[:MOST_BYTES]), False)
+    except NotReadable:
+        return OutputRead(bytes(held), False) if held else None
+    return OutputRead(bytes(held), True)

@@ -21,6 +21,7 @@ from difflib import get_close_matches
 from typing import NamedTuple, Protocol
 
 from tracklog.errors import UserError
+from tracklog.sources.log_file import AGENTS
 from tracklog.store.text import ROLES, emoji_words
 
 LONGEST_QUERY = 4_000
@@ -39,7 +40,7 @@ VERDICTS = (
     "lost",
     "abandoned",
 )
-_ONE_OF = {"role": tuple(ROLES), "agent": ("claude", "codex"), "verdict": VERDICTS}
+_ONE_OF = {"role": tuple(ROLES), "agent": AGENTS, "verdict": VERDICTS}
 _OF_SESSIONS = {"tool", "verdict", "project", "model", "path"}
 
 _KEY = re.compile(rf"({'|'.join(KEYS)}):", re.IGNORECASE)

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from tracklog.agents.registry import ONE_DOCUMENT, lines_of, pieces_of, reader_for, translator_of
+from tracklog.agents.supported import support_for
 from tracklog.archive.files import contents
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.model.events import (
@@ -51,7 +52,7 @@ from tracklog.reading.tool_outputs import OutputFiles
 from tracklog.search.tables import FoundLog, Hit
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.lines import Cutter, Line
-from tracklog.sources.log_file import Agent, FileKind, LogFile
+from tracklog.sources.log_file import FileKind, LogFile
 from tracklog.store.text import ROLES
 from tracklog.store.values import SearchableText
 
@@ -245,7 +246,8 @@ class FoundTexts:
 
     def _text_in(self, log: FoundLog, hit: Hit, fits: Fits) -> FoundText | None:
         found = self._at_its_line(log, hit)
-        if (found is None or not fits(found.text)) and log.agent == "codex":
+        has_state = support_for(log.agent).logs.translator_has_state
+        if has_state and (found is None or not fits(found.text)):
             return self._from_the_beginning(log, hit) or found
         return found
 
@@ -311,7 +313,7 @@ class FoundTexts:
         return found
 
     def _file(self, log: FoundLog) -> LogFile:
-        agent: Agent | None = "codex" if log.agent == "codex" else "claude" if log.agent == "claude" else None
+        agent = support_for(log.agent).name
         stored = self._archive / log.archived.name if log.archived is not None else None
         path, root = Path(log.path), Path(log.root)
         return LogFile(agent, FileKind(log.kind), path, root, log.session, 0, 0, 0, 0, stored=stored)

@@ -127,7 +127,7 @@ def _by_shape(
         while at >= 0:
             for match_at, search in matches:
                 if (match := match_at(searched, at)) is not None and (
-                    found := search.take(match)
+                    found := search.secret_of(match)
                 ) is not None:
                     yield search.number, found
             at = haystack.find(keyword, at + 1)
@@ -150,7 +150,7 @@ class _Search:
         self._done = 0  # what lies before is covered
         self.number = number
 
-    def take(self, match: re.Match[bytes]) -> SecretMatch | None:
+    def secret_of(self, match: re.Match[bytes]) -> SecretMatch | None:
         """The secret that this match shows."""
         at = match.start()
         if at < self._done:

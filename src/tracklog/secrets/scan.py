@@ -138,7 +138,7 @@ def scan_index(
     try:
         for part, n_new in _counted(_parts(logs, looking), logs):
             n_bytes += n_new
-            writer.take(part, n_new)
+            writer.add(part, n_new)
             if on_read is not None:
                 on_read(n_new)
     except KeyboardInterrupt:
@@ -363,15 +363,15 @@ class _Writer:
         self._n_bytes = 0
         self._since = time.monotonic()
 
-    def take(self, part: Scanned, n_bytes: int) -> None:
-        """Takes what was found, and that so many bytes were looked through."""
+    def add(self, part: Scanned, n_bytes: int) -> None:
+        """Adds what was found in so many bytes."""
         self._held.append(part)
         self._n_bytes += n_bytes
         if self._n_bytes >= _COMMIT_BYTES or time.monotonic() - self._since >= _COMMIT_S:
             self.commit()
 
     def commit(self) -> None:
-        """Writes all that was taken, at once."""
+        """Writes all that was added, at once."""
         with self._database.transaction() as db:
             for part in self._held:
                 put_scanned(db, part, rules=self._rules)

@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 Agent = Literal["claude", "codex"]
+AGENTS: tuple[Agent, ...] = get_args(Agent)
 UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # how both agents name sessions
 LINE_SUFFIXES = (".jsonl", ".jsonl.zst")
 
@@ -85,6 +86,7 @@ class LogFolder(NamedTuple):
 
 
 MAIN_KINDS = frozenset({FileKind.TRANSCRIPT, FileKind.DOCUMENT})
+THREAD_KINDS = MAIN_KINDS | {FileKind.SUBAGENT}
 NOT_THERE = -1  # the time of a folder that is not there
 _TOO_FRESH_NS = 100_000_000  # within the same tick of the clock, a folder may change and keep its time
 _UNCERTAIN = -2

@@ -185,7 +185,7 @@ def put_texts(db: sqlite3.Connection, texts: Collection[tuple[int, WordedText]])
     rows: list[Row] = []
     words: list[tuple[int, bytes, str]] = []
     for second, (file, text) in zip(seconds, texts, strict=True):
-        id_ = ids.take(second)
+        id_ = ids.next_in(second)
         name = names.number_of(text.name) if text.name else None
         rows.append((id_, file, text.line, text.offset, text.n, text.role, text.at_ms, name, text.call_key))
         words.append((id_, text.text, text.parts))
@@ -208,7 +208,7 @@ class _FreeIds:
         self._next = self._first_free(set(seconds))
         self._leads_to: dict[int, int] = {}  # from a second that is full to a later one
 
-    def take(self, second: int) -> int:
+    def next_in(self, second: int) -> int:
         id_ = self._next[second]
         if id_ >> SLOT_BITS != second:  # it is full
             second = self._open_second(second)

@@ -6,24 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.index.archived_home import DAY_NS
-from tracklog.agents.claude_code.retention import Deletion, Retention, deletions, managed_settings, retention
-from tracklog.sources.log_file import FileKind, LogFile
-
-NOW_NS = 1_800_000_000 * 10**9
+from tracklog.agents.base import Retention
+from tracklog.agents.claude_code.retention import managed_settings, retention
 
 
 def settings(path: Path, **values: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(values))
     return path
-
-
-def log(
-    root: Path, name: str, *, age_days: float, agent: Any = "claude", kind: FileKind = FileKind.TRANSCRIPT
-) -> LogFile:
-    mtime_ns = NOW_NS - int(age_days * DAY_NS)
-    return LogFile(agent, kind, root / f"{name}.jsonl", root, name, 1, mtime_ns, 1, 1)
 
 
 def test_claude_code_keeps_sessions_for_thirty_days_unless_told_otherwise(tmp_path: Path) -> None:
@@ -54,30 +44,12 @@ def test_a_value_that_no_client_takes_pauses_the_deletion(tmp_path: Path, value:
     said = settings(tmp_path / "settings.json", cleanupPeriodDays=value)
     found = retention(tmp_path, managed=[])
     assert (found.said_by, bool(found.why_paused)) == (said, True)
-    assert deletions([log(tmp_path, "a", age_days=99)], {tmp_path: found}, now_ns=NOW_NS, within_days=7) == []
 
 
 @pytest.mark.parametrize("text", ["", "not json", "[1]", '{"cleanupPeriodDays": null}', "[" * 100_000])
 def test_settings_that_say_nothing_leave_the_default(tmp_path: Path, text: str) -> None:
     (tmp_path / "settings.json").write_text(text)
     assert retention(tmp_path, managed=[]) == Retention(30)
-
-
-def test_sessions_that_go_soon_are_listed_the_next_one_first(tmp_path: Path) -> None:
-    files = [
-        log(tmp_path, "young", age_days=2),
-        log(tmp_path, "soon", age_days=24),
-        log(tmp_path, "overdue", age_days=31),
-        log(tmp_path, "later", age_days=22.9),
-        log(tmp_path, "of codex", age_days=300, agent="codex"),
-        log(tmp_path, "side", age_days=300, kind=FileKind.META),
-        log(tmp_path / "another home", "unknown", age_days=300),
-    ]
-    found = deletions(files, {tmp_path: Retention(30)}, now_ns=NOW_NS, within_days=7)
-    assert found == [
-        Deletion("overdue", tmp_path / "overdue.jsonl", NOW_NS - DAY_NS),
-        Deletion("soon", tmp_path / "soon.jsonl", NOW_NS + 6 * DAY_NS),
-    ]
 
 
 def test_an_organisation_keeps_its_settings_where_the_system_wants_them() -> None:

@@ -4,7 +4,6 @@ Rules of this room
   1. A log only gives the name of such a file. Its folder is where the format puts it: `tool-results` in the session's
      own folder. A path that a log names is never followed.
   2. No link is followed on the way: not the session's folder, not `tool-results`, not the file.
-  3. At most MOST_BYTES of a file are read.
 """
 
 from __future__ import annotations
@@ -14,23 +13,14 @@ import re
 import stat
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
 
-from tracklog.sources.files import NotReadable, chunks
+from tracklog.agents.base import OutputRead
 from tracklog.sources.log_file import UUID, FileKind, LogFile
 
-MOST_BYTES = 8 << 20
 _FOLDER = "tool-results"
 _SESSION = re.compile(UUID)
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 _OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
-
-
-class OutputRead(NamedTuple):
-    """The beginning of an output file, and whether that is all of it."""
-
-    data: bytes
-    is_whole: bool
 
 
 def output_path(log: LogFile, name: str) -> Path | None:
@@ -52,8 +42,8 @@ def session_folder(log: LogFile) -> Path | None:
     return path.parent / session if _SESSION.fullmatch(session) else None
 
 
-def read_output(path: Path) -> OutputRead | None:
-    """The output file at a path that `output_path` made; None if there is none that may be read."""
+def read_output(path: Path, most: int) -> OutputRead | None:
+    """The first bytes of the output file at a path that `output_path` made; None if there is none that may be read."""
     try:
         with ExitStack() as opened:
             descriptor = os.open(path.parent.parent, _OPEN_FOLDER)
@@ -64,27 +54,14 @@ def read_output(path: Path) -> OutputRead | None:
             opened.callback(os.close, descriptor)
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return None
-            return _read(descriptor)
+            return _read(descriptor, most)
     except (OSError, ValueError):  # not there, not ours to read, or a name that no file can have
         return None
 
 
-def _read(descriptor: int) -> OutputRead:
-    held, left = bytearray(), MOST_BYTES + 1
+def _read(descriptor: int, most: int) -> OutputRead:
+    held, left = bytearray(), most + 1
     while left and (piece := os.read(descriptor, min(left, 1 << 20))):
         held += piece
         left -= len(piece)
-    return OutputRead(bytes(held[:MOST_BYTES]), left > 0)
-
-
-def read_archived_output(log: LogFile) -> OutputRead | None:
-    """The same from our archive (`log.stored`); of a damaged file what stands before the damage."""
-    held = bytearray()
-    try:
-        for piece in chunks(log):
-            held += piece
-            if len(held) > MOST_BYTES:
-                return OutputRead(bytes(held[:MOST_BYTES]), False)
-    except NotReadable:
-        return OutputRead(bytes(held), False) if held else None
-    return OutputRead(bytes(held), True)
+    return OutputRead(bytes(held[:most]), left > 0)

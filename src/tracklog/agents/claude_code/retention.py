@@ -1,11 +1,10 @@
-"""Which sessions the agents will delete, and when.
+"""For how long Claude Code keeps sessions.
 
 Rules of this room
   1. Claude Code deletes at its start what was not written to for `cleanupPeriodDays` days (30 unless it is set), each
      file by its own time, in the folders of all projects (docs/archive.md#what-agents-delete).
   2. Whoever starts it anywhere deletes with the settings that hold there: of those of several projects, the shortest
      time counts. What the organisation sets holds everywhere.
-  3. Codex deletes nothing by itself: it moves sessions to `archived_sessions` and may compress them.
 """
 
 from __future__ import annotations
@@ -14,31 +13,12 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
+from tracklog.agents.base import Retention
 from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.log_file import FileKind, LogFile
 
 DEFAULT_DAYS = 30
-_DAY_NS = 86_400_000_000_000
 _LARGEST_SETTINGS = 4 << 20
-_SESSION_KINDS = frozenset({FileKind.TRANSCRIPT})
-
-
-class Retention(NamedTuple):
-    """For how long a client keeps logs, and which file says so; None: the client's own default."""
-
-    days: int
-    said_by: Path | None = None
-    why_paused: str | None = None  # why recent clients delete nothing at present
-
-
-class Deletion(NamedTuple):
-    """A session, and from when on its next start lets the agent delete it."""
-
-    session: str
-    path: Path
-    at_ns: int
 
 
 def retention(
@@ -51,21 +31,6 @@ def retention(
     own = _said_by(root / "settings.json") or Retention(DEFAULT_DAYS)
     theirs = (_of_project(folder, own) for folder in dict.fromkeys(projects))
     return min((own, *theirs), key=lambda one: (one.why_paused is not None, one.days))
-
-
-def deletions(
-    files: Iterable[LogFile], retentions: Mapping[Path, Retention], *, now_ns: int, within_days: float
-) -> list[Deletion]:
-    """The sessions of Claude Code that are deleted within some days, the next one first."""
-    found = []
-    for file in files:
-        kept = retentions.get(file.root)
-        if file.agent != "claude" or file.kind not in _SESSION_KINDS or kept is None or kept.why_paused:
-            continue
-        at_ns = file.mtime_ns + kept.days * _DAY_NS
-        if at_ns < now_ns + within_days * _DAY_NS:
-            found.append(Deletion(file.session or file.path.stem, file.path, at_ns))
-    return sorted(found, key=lambda one: (one.at_ns, one.session))
 
 
 def managed_settings(platform: str = sys.platform) -> list[Path]:

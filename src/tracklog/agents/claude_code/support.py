@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tracklog.agents.base import AgentSupport
 
 if TYPE_CHECKING:
+    from tracklog.agents.claude_code.logs import ClaudeLogs
     from tracklog.agents.claude_code.usage import ClaudeUsage
     from tracklog.sources.log_file import Agent
 
@@ -16,8 +18,16 @@ class ClaudeCode(AgentSupport):
 
     name: Agent = "claude"
     label = "Claude Code"
+    resume_words = ("claude", "--resume")
+    registers_sessions = True
 
-    @property
+    @cached_property
+    def logs(self) -> ClaudeLogs:
+        from tracklog.agents.claude_code.logs import ClaudeLogs
+
+        return ClaudeLogs()
+
+    @cached_property
     def usage(self) -> ClaudeUsage:
         from tracklog.agents.claude_code.usage import USAGE
 

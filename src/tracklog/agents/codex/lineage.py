@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
+from tracklog.agents.base import Head
 from tracklog.agents.codex.records.envelope import EnvelopeLine, SessionMetaLine
-from tracklog.agents.headers import Head
 from tracklog.model.lineage.trace import Trace
 from tracklog.model.records import Piece, utc
 from tracklog.sources.files import NotReadable, chunks
@@ -20,7 +20,7 @@ from tracklog.sources.log_file import UUID, LogFile
 _THREAD_ID = re.compile(UUID)
 
 
-def look_at_codex(trace: Trace, piece: Piece) -> None:
+def look_at(trace: Trace, piece: Piece) -> None:
     """Adds what a line shows to the trace of its log."""
     record, line = piece.record, piece.line
     if isinstance(record, SessionMetaLine):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tracklog.agents.base import AgentSupport
 
 if TYPE_CHECKING:
+    from tracklog.agents.codex.logs import CodexLogs
     from tracklog.agents.codex.usage import CodexUsage
     from tracklog.sources.log_file import Agent
 
@@ -16,8 +18,15 @@ class Codex(AgentSupport):
 
     name: Agent = "codex"
     label = "Codex"
+    resume_words = ("codex", "resume")
 
-    @property
+    @cached_property
+    def logs(self) -> CodexLogs:
+        from tracklog.agents.codex.logs import CodexLogs
+
+        return CodexLogs()
+
+    @cached_property
     def usage(self) -> CodexUsage:
         from tracklog.agents.codex.usage import USAGE
 

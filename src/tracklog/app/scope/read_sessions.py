@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracklog.agents.discovery import find_at
+from tracklog.agents.supported import support_for
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs, refuse_if_of_several, session_named
 from tracklog.errors import NotThere, UserError
@@ -99,7 +100,11 @@ class Stories:
         self._spool = SpoolReader(self._home)
         self._lives = SessionLives(
             Home(self._home),
-            homes=[root.path for root in self.found.roots if root.agent == "claude" and root.part is None],
+            homes=[
+                root.path
+                for root in self.found.roots
+                if support_for(root.agent).registers_sessions and root.part is None
+            ],
         )
         self.groups: list[SessionFiles] = group(self.found.files)
         self._filters = filters

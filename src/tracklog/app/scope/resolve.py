@@ -90,9 +90,12 @@ def _named_inside(text: str, files: Sequence[LogFile]) -> list[LogFile]:
         return []
     if os.sep in text or not (is_last or any(_is_loose(file) for file in files)):
         return []
-    from tracklog.reading.session_files import group  # reads heads of logs
+    # both are slow to load
+    from tracklog.agents.supported import SUPPORTED
+    from tracklog.reading.session_files import group
 
-    sessions = group(file for file in files if file.agent == "claude")
+    agents = [one.name for one in SUPPORTED.values() if one.logs.has_subagent_files]
+    sessions = group(file for file in files if file.agent in agents)
     if is_last:
         return list(sessions[0].files[:1]) if sessions else []
     inside = {file.path: file for one in sessions for file in one.files}

@@ -68,7 +68,7 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
         ended_at=_ended_at(setting.seen) if setting.seen else None,
         took_ms=took_ms,
         took_by=took_by,
-        exit_code=_exit_code(facts, result, setting.seen, agent=setting.agent),
+        exit_code=_exit_code(facts, result, setting.seen),
         error=_error(judged, result),
         decision=result.decision if result else None,
         feedback=result.feedback if result else None,
@@ -148,15 +148,13 @@ def _is_moved_by_time_limit(facts: CallFacts, result: ToolReturned | None) -> bo
     return took_ms is None or took_ms >= limit_ms
 
 
-def _exit_code(
-    facts: CallFacts, result: ToolReturned | None, seen: list[TaskSeen], *, agent: str
-) -> int | None:
+def _exit_code(facts: CallFacts, result: ToolReturned | None, seen: list[TaskSeen]) -> int | None:
     for note in reversed(facts.reports):
         if note.exit_code is not None:
             return note.exit_code
     if result is not None and result.exit_code is not None:
-        is_by_a_shell = result.is_error or agent != "claude" or facts.called.name in _SHELLS
-        return result.exit_code if is_by_a_shell else None
+        is_code = not result.is_code_only_of_shell or facts.called.name in _SHELLS
+        return result.exit_code if is_code else None
     return next((one.exit_code for one in reversed(seen) if one.exit_code is not None), None)
 
 

@@ -124,6 +124,7 @@ def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list
     task, is_sure = _background(text, report, is_error=is_error)
     if task is not None and said == "ok":
         why, said = "runs in the background", "backgrounded"
+    at_end = None if block.is_error else _code_at_end(text)
     is_preview = text.startswith(_PREVIEW)
     more = _more_than_preview(record, text) if is_preview else ""
     event = ToolReturned(
@@ -134,7 +135,8 @@ def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list
         text=text,
         is_error=block.is_error,
         report=record.tool_use_result,
-        exit_code=block.exit_code if block.is_error else _code_at_end(text),
+        exit_code=block.exit_code if block.is_error else at_end,
+        is_code_only_of_shell=at_end is not None,
         task=TaskId(task) if task and said == "backgrounded" else None,
         agent=_agent(block, text, report),
         timed_out=_timed_out(report),
@@ -187,7 +189,7 @@ def _background(text: str, report: ToolResultFields, *, is_error: bool) -> tuple
 
 
 def _code_at_end(text: str) -> int | None:
-    """The exit code in a last line `[Exit code: N]`, as foreign clients write it. The result's tool must be a shell."""
+    """The exit code in a last line `[Exit code: N]`, as foreign clients write it: of a shell it is one."""
     found = _CODE_AT_END.search(text, max(len(text) - _LAST_LETTERS, 0))
     return int(found[1]) if found else None
 

@@ -15,17 +15,16 @@ from pathlib import Path
 
 import click
 
-from tracklog.agents.claude_code.places import project_dirs_for, resolved, transcript_path
 from tracklog.agents.discovery import places as summed
+from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs, session_named
 from tracklog.errors import NotThere
 from tracklog.home import tracklog_home
-from tracklog.sources.log_file import UUID, FileKind, LogFile, LogFolder, Skipped
+from tracklog.sources.log_file import MAIN_KINDS, UUID, LogFile, LogFolder, Skipped
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.text.printing import answer, answer_json, count, safe, size, tilde
 
 _WHOLE_ID = re.compile(UUID)
-_MAIN_KINDS = (FileKind.TRANSCRIPT, FileKind.DOCUMENT)
 
 
 @click.command
@@ -53,15 +52,18 @@ def path(
     """
     found = find_logs(roots, agent=agent)
     matches = _of_project(session_named(session, found), cwd)
-    if not any(file.kind in _MAIN_KINDS for file in matches):  # perhaps the archive has it
+    if not any(file.kind in MAIN_KINDS for file in matches):  # perhaps the archive has it
         found = find_logs(roots, agent=agent, home=tracklog_home(home))
         matches = _of_project(session_named(session, found), cwd)
     if matches:
         best = matches[0]
         _answer(best.path.absolute(), agent=best.agent, exists=best.stored is None, as_json=as_json)
-    elif cwd is not None and agent != "codex" and _WHOLE_ID.fullmatch(session):
-        expected = transcript_path(session, cwd, root=_claude_home(found))
-        _answer(expected, agent="claude", exists=False, as_json=as_json)
+    elif (
+        cwd is not None
+        and _WHOLE_ID.fullmatch(session)
+        and (expected := _expected(session, cwd, found, agent)) is not None
+    ):
+        _answer(expected[0], agent=expected[1], exists=False, as_json=as_json)
     else:
         if as_json:
             answer_json({"path": None, "agent": None, "exists": False})
@@ -74,14 +76,22 @@ def _of_project(matches: Sequence[LogFile], cwd: Path | None) -> list[LogFile]:
     """A session may stand in several projects; the one of the working directory comes first."""
     if cwd is None:
         return list(matches)
-    where = resolved(cwd)
-    own = {folder for root in {file.root for file in matches} for folder in project_dirs_for(root, where)}
+    homes = {(file.agent, file.root) for file in matches}
+    own = {folder for agent, home in homes for folder in support_for(agent).logs.project_folders(home, cwd)}
     return sorted(matches, key=lambda file: (file.size == 0, file.path.parent not in own))
 
 
-def _claude_home(found: ResolvedLogs) -> Path | None:
-    """The first home that Claude Code may write to; None for the usual one."""
-    return next((root.path for root in found.roots if root.agent != "codex"), None)
+def _expected(
+    session: str, cwd: Path, found: ResolvedLogs, agent: str | None
+) -> tuple[Path, str | None] | None:
+    """Where a session will be written, and by which agent; in the first home that it may write to, or its usual one."""
+    for one in SUPPORTED.values():
+        if agent in (None, one.name):
+            home = next((root.path for root in found.roots if root.agent in (None, one.name)), None)
+            expected = one.logs.transcript_path(session, cwd, root=home)
+            if expected is not None:
+                return expected, one.name
+    return None
 
 
 def _answer(where: Path, *, agent: str | None, exists: bool, as_json: bool) -> None:

@@ -17,21 +17,33 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tracklog.agents.claude_code.retention import Deletion, Retention, deletions, retention
+from tracklog.agents.base import Retention
+from tracklog.agents.supported import support_for
 from tracklog.agents.verified_clients import VERIFIED_CLIENTS
-from tracklog.app.doctor import Check, Share, by_agent, version_key, versions_of
+from tracklog.app.doctor import (
+    SOON_DAYS,
+    AgentHome,
+    Check,
+    DueDeletion,
+    Share,
+    by_agent,
+    deletions,
+    retentions,
+    version_key,
+    versions_of,
+)
 from tracklog.app.scope.resolve import ResolvedLogs
 from tracklog.archive.tables import ArchivedLog, archived_rows, folders_of
 from tracklog.home import Home
 from tracklog.live.watch.files import WatchedFiles
 from tracklog.reading.survey import Strange, Survey
 from tracklog.reading.verify import why_not_given_back
-from tracklog.sources.log_file import LogFile, Root, Skipped
+from tracklog.sources.log_file import AGENTS, Agent, LogFile, Root, Skipped
 from tracklog.sources.tail.hints import most_watches
 from tracklog.store.database import DamagedIndex, Database, StoreError, has_full_text_search, reading, setting
 from tracklog.store.file_stamps import stamps
@@ -71,7 +83,6 @@ def _advice(why: str, allowed: int | None) -> str:
     return f"sudo sysctl fs.inotify.max_user_watches={max(_PLENTY, 2 * (allowed or 0))}"
 
 
-_SOON_DAYS = 7
 _NAMED = 5
 _REBUILD = "tracklog rebuild makes it anew from the logs and the archive"
 
@@ -82,9 +93,9 @@ def store_checks(found: ResolvedLogs, home: Path, *, roots: str, now_ns: int) ->
         with reading(Home(home)) as database:
             if database is None:
                 nothing = Check("index", "ok", "not made yet: every answer is read from the logs")
-                return [_deletion(found, [], [], roots=roots, now_ns=now_ns), nothing]
+                return [_deletion(found, {}, [], roots=roots, now_ns=now_ns), nothing]
             logs = archived_rows(database.db, with_pruned=True)
-            folders = [Path(folder) for folder in folders_of(database.db, "claude")]
+            folders = {agent: folders_of(database.db, agent) for agent in AGENTS}
             return [
                 _deletion(found, folders, logs, roots=roots, now_ns=now_ns),
                 _index(database, found.files),
@@ -92,49 +103,58 @@ def store_checks(found: ResolvedLogs, home: Path, *, roots: str, now_ns: int) ->
             ]
     except DamagedIndex as damage:
         return [
-            _deletion(found, [], [], roots=roots, now_ns=now_ns),
+            _deletion(found, {}, [], roots=roots, now_ns=now_ns),
             Check("index", "fail", str(damage), _REBUILD),
         ]
     except StoreError as error:
         return [
-            _deletion(found, [], [], roots=roots, now_ns=now_ns),
+            _deletion(found, {}, [], roots=roots, now_ns=now_ns),
             Check("index", "fail", str(error), "free it, or --home"),
         ]
 
 
 def _deletion(
-    found: ResolvedLogs, folders: list[Path], logs: Sequence[ArchivedLog], *, roots: str, now_ns: int
+    found: ResolvedLogs,
+    folders: Mapping[Agent, Iterable[str]],
+    logs: Sequence[ArchivedLog],
+    *,
+    roots: str,
+    now_ns: int,
 ) -> Check:
-    homes = [root.path for root in found.roots if root.agent == "claude"]
-    kept = {home: retention(home, projects=folders) for home in homes}
+    kept = retentions(found.roots, lambda agent: map(Path, folders.get(agent, ())))
     paused = next((one for one in kept.values() if one.why_paused), None)
     if paused is not None:
         evidence = f"cleanupPeriodDays in {tilde(paused.said_by or '')}: {paused.why_paused}"
         return Check("deletion", "warn", evidence, "set it to the number of days to keep, 3650 for ten years")
-    due = deletions(found.files, kept, now_ns=now_ns, within_days=_SOON_DAYS)
+    due = deletions(found.files, kept, now_ns=now_ns)
     if not due:
         return Check("deletion", "ok", _nothing_due(found, kept))
     archived = {log.path for log in logs if log.is_current and not log.is_pruned}
-    lost = [one for one in due if str(one.path) not in archived]
-    evidence = f"{_due(due)}{'' if lost else '; the archive has them all'}"
+    lost = [one for one in due if one.path not in archived]
+    evidence = f"{_due(due, kept)}{'' if lost else '; the archive has them all'}"
     if not lost:
         return Check("deletion", "ok", evidence)
     only = "" if len(lost) == len(due) else f"; {count(len(lost), 'session')} of them not in the archive"
     return Check("deletion", "warn", evidence + only, f"tracklog index{roots} keeps copies of them")
 
 
-def _nothing_due(found: ResolvedLogs, kept: dict[Path, Retention]) -> str:
+def _nothing_due(found: ResolvedLogs, kept: Mapping[AgentHome, Retention]) -> str:
     if not kept:
-        is_codex = any(root.agent == "codex" for root in found.roots)
-        return "Codex deletes no sessions by itself" if is_codex else "no agent deletes logs there"
+        names = _labels(root.agent for root in found.roots if root.agent is not None)
+        return f"{names} deletes no sessions by itself" if names else "no agent deletes logs there"
     days = min(one.days for one in kept.values())
-    return f"nothing within {_SOON_DAYS} days: Claude Code keeps sessions for {count(days, 'day')}"
+    names = _labels(agent for agent, _ in kept)
+    return f"nothing within {SOON_DAYS} days: {names} keeps sessions for {count(days, 'day')}"
 
 
-def _due(due: Sequence[Deletion]) -> str:
+def _due(due: Sequence[DueDeletion], kept: Mapping[AgentHome, Retention]) -> str:
     next_one = datetime.fromtimestamp(due[0].at_ns // 10**9, UTC)
-    when = f"{next_one:%Y-%m-%d %H:%M}"
-    return f"Claude Code deletes {count(len(due), 'session')} within {_SOON_DAYS} days, the next at its start after {when}"
+    when, names = f"{next_one:%Y-%m-%d %H:%M}", _labels(agent for agent, _ in kept)
+    return f"{names} deletes {count(len(due), 'session')} within {SOON_DAYS} days, the next at its start after {when}"
+
+
+def _labels(agents: Iterable[Agent]) -> str:
+    return " and ".join(support_for(agent).label for agent in dict.fromkeys(agents))
 
 
 def _index(database: Database, files: Sequence[LogFile]) -> Check:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from tracklog.agents.supported import support_for
 from tracklog.app.index.open import Index, indexed
 from tracklog.app.scope.resolve import ResolvedLogs, session_named
 from tracklog.archive.locate import known_log
@@ -22,7 +23,6 @@ from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.text.numbers import moment_in_seconds
 from tracklog.views.text.printing import answer, answer_json, count, safe, size, talk, tilde
 
-_RESUMED_BY = {"claude": "claude --resume", "codex": "codex resume"}
 _DAY_NS = 86_400_000_000_000
 
 
@@ -96,12 +96,9 @@ def _is_of(row: KnownFile, best: KnownFile) -> bool:
 
 
 def _kept_since(row: KnownFile, now_ns: int, to: Path | None) -> int | None:
-    """Claude Code would delete what is older than this at its next start; a day is left for that."""
-    if row.agent != "claude" or to is not None:
-        return None
-    from tracklog.agents.claude_code.retention import retention
-
-    return now_ns - max(retention(Path(row.root)).days - 1, 0) * _DAY_NS
+    """Its client would delete what is older than this at its next start, if it deletes any; a day is left for that."""
+    kept = support_for(row.agent).logs.retention(Path(row.root)) if to is None else None
+    return None if kept is None else now_ns - max(kept.days - 1, 0) * _DAY_NS
 
 
 def _document(row: KnownFile, plan: Sequence[Restored], *, dry_run: bool) -> dict[str, Any]:
@@ -122,13 +119,13 @@ def _document(row: KnownFile, plan: Sequence[Restored], *, dry_run: bool) -> dic
 
 
 def _show(row: KnownFile, plan: Sequence[Restored], *, dry_run: bool) -> None:
-    total = size(sum(one.log.archived.contents_bytes for one in plan))
+    client, total = support_for(row.agent), size(sum(one.log.archived.contents_bytes for one in plan))
     answer(f"{'would put back' if dry_run else 'put back'} {count(len(plan), 'file')}, {total}")
     for one in plan:
         answer(f"  {safe(tilde(one.path))}")
     if any(one.mtime_ns != one.log.mtime_ns for one in plan):
         talk(
-            "tracklog: as old as they are, Claude Code would delete them at its next start: their time is now"
+            f"tracklog: as old as they are, {client.label} would delete them at its next start: their time is now"
         )
-    if row.agent in _RESUMED_BY and row.session and not dry_run:
-        answer(f"{_RESUMED_BY[row.agent]} {safe(row.session)}   (in the folder that it ran in)")
+    if client.resume_words and row.session and not dry_run:
+        answer(f"{' '.join(client.resume_words)} {safe(row.session)}   (in the folder that it ran in)")

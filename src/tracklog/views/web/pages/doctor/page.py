@@ -162,8 +162,7 @@ def _health_of(request: Request, site: Site, database: Database) -> Health:
     kept: tuple[object, float, Health] | None = getattr(state, "health", None)
     if kept is not None and kept[0] == mark and abs(now - kept[1]) < _KEPT_S:
         return kept[2]
-    homes = [str(root.path) for root in site.roots if root.agent == "claude"]
-    found = health(database, site.scope, site.prices(), homes=homes, now_ns=int(now) * 10**9)
+    found = health(database, site.scope, site.prices(), roots=site.roots, now_ns=int(now) * 10**9)
     state.health = (mark, now, found)
     return found
 

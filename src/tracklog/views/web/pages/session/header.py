@@ -103,7 +103,7 @@ def head_view(
         figures=[*_figures(head, spent, n_lines), *_context(live)]
         if thread == MAIN
         else _figures_of(head, thread, spent),
-        spent=_spent(spent, _n_requests(head, thread), head.agent),
+        spent=_spent(spent, _n_requests(head, thread), tells_reasoning=head.tells_reasoning),
         resume=_resume(head),
         path=str(files.files[0].path),
         only_here=head.only_here,
@@ -240,7 +240,7 @@ def _is_uncounted(spent: ThreadUsage) -> bool:
     return spent.row.missing_requests >= spent.row.requests
 
 
-def _spent(spent: ThreadUsage | None, n_requests: int | None, agent: str) -> list[HeaderFigure]:
+def _spent(spent: ThreadUsage | None, n_requests: int | None, *, tells_reasoning: bool) -> list[HeaderFigure]:
     if spent is None:
         return []
     row, used = spent.row, spent.row.tokens
@@ -253,7 +253,7 @@ def _spent(spent: ThreadUsage | None, n_requests: int | None, agent: str) -> lis
         ("written to the cache", _used(spent, used.cache_write)),
         ("read from the cache", _used(spent, used.cache_read)),
         ("output", Markup("≥ {}").format(output) if row.partial_requests else output),
-        ("of it reasoning", _reasoning(spent, agent)),
+        ("of it reasoning", _reasoning(spent, tells_reasoning=tells_reasoning)),
         ("without a price", number(row.unpriced_requests)),
         ("without a final count", number(row.partial_requests)),
         ("without any count", number(row.missing_requests)),
@@ -265,8 +265,8 @@ def _used(spent: ThreadUsage, n: int) -> Markup:
     return missing("no request says what it used") if _is_uncounted(spent) else tokens(n)
 
 
-def _reasoning(spent: ThreadUsage, agent: str) -> Markup:
-    if agent == "claude" and not spent.row.tokens.reasoning:
+def _reasoning(spent: ThreadUsage, *, tells_reasoning: bool) -> Markup:
+    if not tells_reasoning and not spent.row.tokens.reasoning:
         return missing("its log does not tell reasoning from the rest of the output")
     return _used(spent, spent.row.tokens.reasoning)
 
@@ -283,10 +283,9 @@ def _resume(head: SessionHead) -> str | None:
     folder's name in a log may hold keys that end the quotes' line (Ctrl-C) and begin another. An id that is none may be
     an option of the client.
     """
-    if not _PLAIN_ID.fullmatch(head.id):
+    if not _PLAIN_ID.fullmatch(head.id) or not head.resume_words:
         return None
-    words = ("claude", "--resume", head.id) if head.agent == "claude" else ("codex", "resume", head.id)
-    command, cwd = shlex.join(words), head.facts.get("cwd")
+    command, cwd = shlex.join(head.resume_words), head.facts.get("cwd")
     return (
         f"cd {shlex.quote(cwd)} && {command}"
         if cwd and cwd.startswith("/") and cwd.isprintable()
