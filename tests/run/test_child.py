@@ -180,6 +180,21 @@ def test_a_result_that_has_come_counts_though_the_client_lingers(tmp_path: Path)
     assert (result.ended_by, result.text) == ("completed", "42")
 
 
+def test_who_waits_hears_of_it_when_the_end_cannot_be_registered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was waited for ever, after an upgrade had taken away the module that writes the register."""
+
+    def fail(*_: object) -> None:
+        raise ImportError("our files were replaced")
+
+    monkeypatch.setattr(RunRegistration, "ended", fail)
+    child = started(tmp_path, say(STARTED), say(ENDED))
+    with pytest.raises(ImportError, match="replaced"):
+        child.wait(30)
+    assert list(child.events())  # and they end
+
+
 def test_cancelling_a_child_that_is_over_touches_nothing(tmp_path: Path) -> None:
     child = started(tmp_path, say(STARTED), say(ENDED))
     child.result()

@@ -273,10 +273,15 @@ def _session_in(file: LogFile) -> str | None:
 
 def translator_of(file: LogFile) -> Translator:
     """The translator for the agent that wrote a log."""
-    if file.agent == "claude":  # each is slow to load, and seldom both are needed
-        from tracklog.agents.claude_code.translate import translator as claude_translator
+    return translators_of(file.agent)(str(file.path))
 
-        return claude_translator.ClaudeTranslator(str(file.path))
-    from tracklog.agents.codex.translate import translator as codex_translator
 
-    return codex_translator.CodexTranslator(str(file.path))
+def translators_of(agent: str | None) -> Callable[[str], Translator]:
+    """Makes the translators of one agent; loads their modules now."""
+    if agent == "claude":  # each is slow to load, and seldom both are needed
+        from tracklog.agents.claude_code.translate.translator import ClaudeTranslator
+
+        return ClaudeTranslator
+    from tracklog.agents.codex.translate.translator import CodexTranslator
+
+    return CodexTranslator

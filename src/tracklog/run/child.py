@@ -163,13 +163,21 @@ class Child:
         finally:
             self._kept.close()
             put_away(self._prepared)
-            self._getting_ready.join()  # it tells of the beginning
-            self._recording.ended(self._result)
-            with self._closing:  # a descriptor that is closed may be somebody else's at once
-                self._is_done.set()
-                for descriptor in (self._wake, self._waker):
-                    os.close(descriptor)
-            self._events.end()
+            try:
+                self._getting_ready.join()  # it tells of the beginning
+                self._recording.ended(self._result)
+            except BaseException as error:
+                self._failure = self._failure or error
+            finally:
+                self._be_done()
+
+    def _be_done(self) -> None:
+        """Wakes all that wait for the result, whatever went wrong before: they would wait for ever."""
+        with self._closing:  # a descriptor that is closed may be somebody else's at once
+            self._is_done.set()
+            for descriptor in (self._wake, self._waker):
+                os.close(descriptor)
+        self._events.end()
 
     def _ready(self) -> Concluding:
         """What concludes, when it is loaded."""

@@ -23,7 +23,7 @@ import msgspec
 
 from tracklog.agents.claude_code.client import ClaudeSense
 from tracklog.agents.codex.client import CodexSense
-from tracklog.agents.registry import readers_of
+from tracklog.agents.registry import readers_of, translators_of
 from tracklog.errors import UserError
 from tracklog.ledger.prices.rates import Prices
 from tracklog.model.run_request import Wish
@@ -307,6 +307,7 @@ class Concluding:
         self._prepared = prepared
         self._prices = prices
         readers_of(prepared.wish.agent)
+        translators_of(prepared.wish.agent)  # an upgrade may replace our files before the end
         self._known_prices()
 
     def spent(self, sense: ClaudeSense | CodexSense) -> RunUsage | None:
