@@ -3,6 +3,8 @@
 Old and foreign logs leave out `message.id`. Each line of an answer then was a request of its own: `final` printed the
 last chunk alone, `show` counted three answers, and calls made side by side were not linked. Lines belong together by
 the id of the request; without that one, by following each other, and that is said to be inferred.
+The ledger went on counting line by line: `usage` said four requests, at twice the price, where `sessions` said two, and
+called them something else than `requests` in SQL.
 A shell's result that ends in `[Exit code: 3]` had no exit code.
 """
 
@@ -11,6 +13,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.views.cli.command import ONE, tracklog, write
 
@@ -82,6 +86,39 @@ def test_the_id_of_the_request_joins_lines_that_do_not_follow_each_other(tmp_pat
         ("req_2", [], "request_id"),
     ]
     assert calls[0]["parallel_with"] == ["toolu_2"]
+
+
+USED = {"input_tokens": 100, "output_tokens": 10}
+
+
+@pytest.mark.parametrize("has_uuids", [True, False], ids=["with uuids", "without"])
+@pytest.mark.parametrize("is_indexed", [True, False], ids=["with an index", "without"])
+def test_the_ledger_counts_the_same_answers(is_indexed: bool, has_uuids: bool, tmp_path: Path) -> None:
+    lines = [
+        line("user", 1, "Go."),
+        line("assistant", 2, words("Let me see.")),
+        line("assistant", 3, [use("toolu_1")]),
+        line("user", 4, back("toolu_1", "a")),
+        line("assistant", 5, words("One.")),
+        line("assistant", 6, words("Two.")),
+    ]
+    for n, one in enumerate(lines):
+        if one["type"] == "assistant":
+            one["message"]["usage"] = {**USED, "output_tokens": 10 + n}
+        if not has_uuids:
+            del one["uuid"], one["parentUuid"]
+    path = tmp_path / f".claude/projects/-srv-app/{ONE}.jsonl"
+    for end in (2, 3, len(lines)):  # as it is written
+        write(path, b"".join(json.dumps(one).encode() + b"\n" for one in lines[:end]))
+        if is_indexed:
+            tracklog("index", home=tmp_path)
+        total = tracklog("usage", "--json", home=tmp_path).json["total"]
+        (session,) = tracklog("sessions", "--json", home=tmp_path).json["sessions"]
+        assert total["requests"] == session["requests"]
+    assert (total["requests"], total["input_tokens"], total["output_tokens"]) == (2, 200, 12 + 15)
+    if is_indexed and has_uuids:
+        joined = "select count(*) from requests join ledger on ledger.key = requests.id"
+        assert tracklog("sql", "--json", joined, home=tmp_path).json["rows"] == [[2]]
 
 
 def test_only_a_shell_has_an_exit_code_in_its_last_line(tmp_path: Path) -> None:

@@ -37,6 +37,18 @@ def test_it_is_found_by_every_command(name: str, text: str, tmp_path: Path) -> N
     assert log.read_bytes() == content
 
 
+def test_a_file_that_is_no_log_does_not_take_its_place(tmp_path: Path) -> None:
+    # the output of a tool, which is newer than the log, was named as the file that the session is written to
+    log = written(tmp_path, BELOW)
+    output = transcript_in(tmp_path, f"{ONE}/tool-results/b1.txt")
+    output.parent.mkdir()
+    output.write_text("run 1: counted\n")
+    assert tracklog("path", ONE, home=tmp_path).out == f"{log}\n"
+    tracklog("index", home=tmp_path)
+    log.unlink()
+    assert tracklog("path", ONE[:8], home=tmp_path).out == f"{log}\n"
+
+
 def test_one_that_lies_beside_a_transcript_belongs_to_it(tmp_path: Path) -> None:
     written(tmp_path, BESIDE)
     main = working_day().write_in(tmp_path)

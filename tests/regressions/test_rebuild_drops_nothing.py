@@ -72,6 +72,22 @@ def test_an_index_that_knows_less_of_a_log_does_not_replace_the_old_one(spoil: o
     assert (document["replaced"], document["old_index"]) == (False, None)
 
 
+@pytest.mark.parametrize("command", ["usage", "sessions", "index"])
+def test_the_old_one_stays_when_it_has_met_the_damage_itself(command: str, tmp_path: Path) -> None:
+    # it had read the log before, and noted later why it could not read it again: that was taken for "no less is known"
+    path = working_day().write_in(tmp_path)
+    tracklog("index", home=tmp_path)
+    path.unlink()
+    damage(tmp_path)
+    tracklog(command, home=tmp_path)
+    for _ in range(2):
+        assert tracklog("rebuild", home=tmp_path).code == 1
+        assert requests(tmp_path) == REQUESTS
+    assert "The old index is now" in tracklog("rebuild", "--force", home=tmp_path).out
+    assert requests(tmp_path) == 0
+    assert tracklog("rebuild", home=tmp_path).code == 0  # nothing less is known than before
+
+
 def test_with_force_the_old_one_is_kept_beside_it(home: Path) -> None:
     cut_off(home)
     said = tracklog("rebuild", "--force", home=home)

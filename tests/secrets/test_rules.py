@@ -13,7 +13,7 @@ from tracklog.secrets.find import find
 from tracklog.secrets.rules import MUTE, Rule, RuleBook, rules_in, shipped_rules
 
 _WIDEST = 8192  # bytes that one match may take: the bound of the search's time
-_MOST_KEYWORDS = 216  # each is a pass over all data
+_MOST_KEYWORDS = 217  # each is a pass over all data
 _FEWEST_CHECKED = 146  # shapes that were compared with public material
 _CHECKS = ("", "jwt")
 _ESCAPED_LINE_END = re.compile(rb"\\+n")  # only blocks have any; their value is told with plain ones

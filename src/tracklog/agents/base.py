@@ -7,8 +7,6 @@ Rules
   3. The base class of each topic answers for an agent that we do not know: one that has nothing special.
 """
 
-
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

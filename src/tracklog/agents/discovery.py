@@ -278,10 +278,12 @@ def _one_line(name: str) -> str:
 
 
 def _best_first(matches: list[LogFile]) -> list[LogFile]:
-    """The main line of the session if any is left: what is not empty, then what is named like it, then the newest."""
+    """The main log of the session if any is left, else a subagent's: not empty first, then by name, then the newest."""
     mains = [file for file in matches if file.kind in MAIN_KINDS]
+    subagents = [file for file in matches if file.kind is FileKind.SUBAGENT]
     return sorted(
-        mains or matches, key=lambda file: (file.size == 0, not _is_named_like_it(file), -file.mtime_ns)
+        mains or subagents or matches,
+        key=lambda file: (file.size == 0, not _is_named_like_it(file), -file.mtime_ns),
     )
 
 

@@ -180,8 +180,8 @@ def _compared(database: Database, known: Mapping[str, KnownFile], sessions: set[
 
 def _why_less(before: KnownFile, now: KnownFile) -> str | None:
     """Why less of a log is known than before; None: it is not less, or there is no more at its source."""
-    if now.problem is not None and before.problem is None:
-        return now.problem
+    if now.problem is not None and (before.problem is None or now.position < before.position):
+        return now.problem  # the old index may know of the damage, too, and still have read the log before it
     if now.state == "kept" and now.contents_bytes < before.contents_bytes:
         return f"{now.contents_bytes:,} of {before.contents_bytes:,} bytes are left in the archive"
     return None

@@ -329,7 +329,7 @@ def _descends(id: str, holders: frozenset[str], parents: Mapping[str, str]) -> b
     return False
 
 
-SCAN = 2  # grows whenever a scan says something else of the same bytes
+SCAN = 3  # grows whenever a scan says something else of the same bytes
 _NOWHERE = -1
 _SIZE = struct.calcsize(ROW_FORMAT)
 _NUMBER, _OFFSET = struct.Struct("<i"), struct.Struct("<q")

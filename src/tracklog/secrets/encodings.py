@@ -61,12 +61,16 @@ def _nothing(_: re.Match[bytes]) -> bytes:
     return b""
 
 
+def _blank(_: re.Match[bytes]) -> bytes:
+    return b" "
+
+
 def _line_end(_: re.Match[bytes]) -> bytes:
     return b"\n"
 
 
 def _entity(match: re.Match[bytes]) -> bytes:
-    return html.unescape(match[0].decode()).encode("utf-8", "replace")
+    return html.unescape(match[0].decode()).replace("\xa0", " ").encode("utf-8", "replace")
 
 
 _CONTROL = rb"(?:0[0-9A-Fa-f]|1[0-9AaC-Fc-f])"  # not ESC, which begins a colour
@@ -79,12 +83,18 @@ _ESCAPES = (
     _Escape(b"\\/", re.compile(rb"\\/"), _PRINTABLE, lambda _: b"/"),
     _Escape(
         b"&",
-        re.compile(rb"&(?:amp|quot|apos|lt|gt|#[0-9]{1,4}|#[xX][0-9A-Fa-f]{1,4});"),
+        re.compile(rb"&(?:amp|quot|apos|lt|gt|nbsp|#[0-9]{1,4}|#[xX][0-9A-Fa-f]{1,4});"),
         _PRINTABLE,
         _entity,
     ),
     _Escape(b"\x1b[", re.compile(rb"\x1b" + _COLOUR), _PRINTABLE + b"\x1b", _nothing),
     _Escape(b"\\u001", re.compile(rb"\\u001[bB]" + _COLOUR), _PRINTABLE, _nothing),
+    # A blank that does not break, as pages have it; and what ends a piece of code in a ticket or a forum.
+    _Escape(b"\xc2\xa0", re.compile(rb"\xc2\xa0"), _PRINTABLE, _blank),
+    _Escape(b"\\u00a0", re.compile(rb"\\u00[aA]0"), _PRINTABLE, _blank),
+    _Escape(b"{code", re.compile(rb"\{code(?::[a-z]{1,20})?\}"), _PRINTABLE, _line_end),
+    _Escape(b"{noformat", re.compile(rb"\{noformat\}"), _PRINTABLE, _line_end),
+    _Escape(b"[/", re.compile(rb"\[/(?:code|pre|quote|url|b|i)\]"), _PRINTABLE, _line_end),
     _Escape(b"\0", re.compile(rb"\0++"), _PRINTABLE + b"\0", _nothing),  # UTF-16, and runs of torn logs
     _Escape(b"\\u0000", re.compile(rb"(?>(?:\\u0000)+)"), _PRINTABLE, _nothing),
     # What stands between values: NUL in an environment, BEL behind a link of a terminal, a quote that is not ASCII.

@@ -36,6 +36,18 @@ _MACROS = {
     "{quotes}": _QUOTE + rb"{0,3}",  # as a shell writes one in another: '"'"'
     # What words, numbers and the signs between them make up: a name in code, and no password that is worth the name.
     "{words}": rb"(?>(?>[A-Z]?[a-z]{2,24}|(?:Of|To|In|Is|By|On|Id|Db|My|No|At|As|It|Or|If|Do|Up|We)(?![a-z])|[A-Z]{2,24}|[0-9]{1,6}|[-_./]){1,16})",
+    # Between a name and its value in fields of their own: another field, line ends and what stands before lines.
+    "{field}": rb"(?:(?:,|\s|\\{1,16}[nrt]){1,8}"
+    + _QUOTE
+    + rb"(?:type|datatype|tier)"
+    + _QUOTE
+    + rb" ?: ?"
+    + _QUOTE
+    + rb"\w{1,30}"
+    + _QUOTE
+    + rb"){0,2}",
+    "{stop}": rb"(?=[ \t]{0,4}(?:[\r\n]|\\{1,16}[nrt])|\\{0,15}[\"'`]|[\x00\x1b\s<`|;&}\x80-\xff]|\[/|$)",
+    "{gap}": rb"(?>(?:,|\s|[+>|]|\\{1,16}[nrt]){1,40})(?:(?:[^\s\"'\\:]{1,120}[:-])?[0-9]{1,7}[:-][ \t]{0,40})?",
     "{eq}": _QUOTE + rb"?[ \t]{0,8}(?:=>|:=|==|=|:)[ \t]{0,8}" + _QUOTE + rb"?",
 }
 

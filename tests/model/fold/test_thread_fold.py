@@ -76,9 +76,7 @@ def test_a_line_written_again_is_told_once() -> None:
 def test_an_answer_without_an_id_is_its_lines_that_follow_each_other() -> None:
     lines = [reply("a", "u", "", "one"), reply("b", "a", "", "two")]
     made = session(GO, *lines)
-    assert [(one.id, one.text, one.grouped_by) for one in made.requests] == [
-        (f"{LOG}:2", "one\ntwo", "adjacency")
-    ]
+    assert [(one.id, one.text, one.grouped_by) for one in made.requests] == [("a", "one\ntwo", "adjacency")]
 
 
 def test_a_turn_is_a_prompt_and_all_below_it() -> None:

@@ -125,6 +125,9 @@ class _Reading:
         self._names: dict[str, int] = {"": 0}
         self._held: dict[str, Held] = {}
         self._loose: dict[str, list[Held]] = {}
+        # Of the last line without any id: its request, its thread, itself, and where it ends. Each such line has a request.
+        self._unnamed: tuple[str, str, AnswerFields, int] | None = None
+        self._requests_of: dict[str, str] = {}
         self._is_better = IS_BETTER[rule]
         self._is_beside = not source.is_main
         self._is_plain = rule == "ours" and not with_tools
@@ -271,7 +274,8 @@ class _Reading:
             new = Held(line, offset, output, is_told, line, offset, is_told, thread, has_ended, tools)
             self._loose.setdefault(id, []).append(new)
             return new
-        key = self._key(id, line, offset)
+        is_unnamed = self.rule == "ours" and not (id or line.request_id or is_told)
+        key = self._adjacent(line, offset, thread) if is_unnamed else self._key(id, line, offset)
         held = self._held.get(key)
         if held is None:
             new = Held(line, offset, output, is_told, line, offset, is_told, thread, has_ended, tools)
@@ -285,6 +289,20 @@ class _Reading:
         if tools and held.tools is not None:
             held.tools |= tools
         return held
+
+    def _adjacent(self, line: AnswerFields, offset: int, thread: str) -> str:
+        """The request of a line without any id: that of the one right before it, else its own. As in `model/fold/thread.py`."""
+        assert line.message is not None
+        uuid, last = line.uuid, self._unnamed
+        key = self._requests_of.get(uuid) if uuid else None
+        if key is None:
+            key = self._key(None, line, offset)
+            if last is not None and _goes_on(line, offset, thread, *last[1:]):
+                key = last[0]
+        if uuid:
+            self._requests_of[uuid] = key
+        self._unnamed = (key, thread, line, self.last_end)
+        return key
 
     def _key(self, id: str | None, line: AnswerFields, offset: int) -> str:
         """By rules of others a request is something else; docs/accounting.md says why each fails."""
@@ -423,3 +441,16 @@ def _look_behind(block: UsageBlock, hits: LinesWith, file: LogFile, reading: _Re
     if is_asked:
         block.awaited = awaited_in(file, reading.last_from, model=reading.model_of_last())
         block.names = reading.names
+
+
+def _goes_on(
+    line: AnswerFields, offset: int, thread: str, last_thread: str, last: AnswerFields, last_end: int
+) -> bool:
+    """Whether a line without any id goes on with another: no prompt and no result stands between them."""
+    assert line.message is not None
+    assert last.message is not None
+    if thread != last_thread or line.message.model != last.message.model:
+        return False
+    if line.parent_uuid is None or last.uuid is None:
+        return offset == last_end
+    return line.parent_uuid in (last.uuid, last.parent_uuid)

@@ -336,6 +336,10 @@ class _Work:
             return "ended"
         if strand.id == MAIN and end == "stopped":
             return "ended"
+        if (
+            strand.id == MAIN and self.life.state == "ended"
+        ):  # its client was closed, or took up another session
+            return "ended"
         if self.life.is_alive or (self.life.is_alive is None and self.is_fresh):
             return "running"
         return "unknown" if self.life.is_alive is None else "crashed"

@@ -265,7 +265,7 @@ class ThreadFold:
 
         A prompt, a result, another model or another place on the tree end an answer.
         """
-        own = RequestId(f"{reply.place.path}:{reply.place.line}")
+        own = RequestId(reply.node or f"{reply.place.path}:{reply.place.line}")  # as in the ledger
         if reply.node is not None and (known := self._loose.get(reply.node)) is not None:
             return known  # the same record again
         last = self.last_reply

@@ -92,6 +92,7 @@ class AnswerFields(Struct, gc=False, rename="camel"):
 
     type: str | None = None
     uuid: str | None = None
+    parent_uuid: str | None = None
     timestamp: str | None = None
     request_id: str | None = None
     agent_id: str | None = None
@@ -332,6 +333,7 @@ _TEXTS = frozenset(
     [
         "type",
         "uuid",
+        "parentUuid",
         "timestamp",
         "requestId",
         "agentId",
