@@ -204,7 +204,7 @@ def test_the_table_of_live_events_names_exactly_those_that_are_told() -> None:
     live = PROJECT / "src/tracklog/live"
     told = {
         name
-        for module in ("watch/watcher.py", "watch/event_summary.py", "watch/shared.py")
+        for module in ("watch/watcher.py", "watch/events.py", "watch/shared.py")
         for name in _events_told_in((live / module).read_text())
     }
     assert {"gap", "session_seen", "session_titled", "state_changed"} < told  # each is found in another way

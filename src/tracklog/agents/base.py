@@ -9,13 +9,21 @@ Rules
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from tracklog.sources.process_start import UNKNOWN_PROCESS, Alive, programs
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tracklog.model.events import Event, Place
     from tracklog.model.ids import NodeId
     from tracklog.model.records import Piece
+    from tracklog.model.states import Doing, Sign
     from tracklog.sources.log_file import Agent
 
 
@@ -23,14 +31,6 @@ class Translator(Protocol):
     """Makes events of an agent's records."""
 
     def translate(self, piece: Piece) -> list[Event]: ...
-
-
-class RunningClient(NamedTuple):
-    """A running client."""
-
-    pid: int
-    started_ms: int
-    cwd: str | None  # None: we may not look
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,94 @@ class AgentUsage:
     """How the usage of an agent's requests is scanned, and what its figures mean."""
 
 
+class SessionFacts(NamedTuple):
+    """What is known of a session that bears on its process."""
+
+    id: str
+    paths: Sequence[str] = ()  # of its logs; where clients hold logs open, those of its main thread
+    last_ms: int = 0  # the newest moment that its logs name
+    does: Callable[[], Doing | None] = lambda: None  # by the newest line of its log
+    cwd: str | None = None  # the last folder that it worked in
+    entrypoint: str | None = None
+
+
+class RegisteredSession(NamedTuple):
+    """A session that a client has registered, and what the client says that it does."""
+
+    id: str
+    alive: Alive
+    sign: Sign
+    pid: int
+    started_ms: int | None
+    cwd: str | None
+    file: str  # that says so: `sessions/4410.json`
+
+
+class OpenSessions(NamedTuple):
+    """What living clients have open: sessions that they name, or logs."""
+
+    ids: AbstractSet[str] = frozenset()
+    logs: AbstractSet[str] = frozenset()  # real paths
+
+    def has(self, session: str | None, log: Path) -> bool:
+        """Whether a session is among them, or its log."""
+        return session in self.ids or (bool(self.logs) and os.path.realpath(log) in self.logs)
+
+
+Programs = Callable[[], Mapping[int, bytes] | None]
+
+
+class ProcessView:
+    """The running clients of one agent, as they were at the last look. This one sees none.
+
+    Nothing is read before it is asked for, and then once for each look.
+    """
+
+    def add_homes(self, homes: Iterable[Path]) -> None:
+        """Look for clients in these homes, too."""
+
+    def add_logs(self, logs: Iterable[Path]) -> None:
+        """Look for clients in the homes of these logs, too."""
+
+    def look(self, now_ms: int) -> None:
+        """Look again: from here on, answers are of this moment."""
+
+    def registered(self) -> Mapping[str, RegisteredSession]:
+        """The sessions that clients have registered, now or at an earlier look, by id."""
+        return {}
+
+    def registration_of(self, session: SessionFacts) -> RegisteredSession | None:
+        """What is registered of one session, in the homes that could name it."""
+        return None
+
+    def alive(self, session: SessionFacts) -> Alive:
+        """Whether the process of a session lives that no client has registered."""
+        return UNKNOWN_PROCESS
+
+    def open_sessions(self) -> OpenSessions:
+        """What all living clients have open."""
+        return OpenSessions()
+
+    def opened_by(self, pids: Sequence[int]) -> Mapping[int, OpenSessions]:
+        """What each of these processes has open, as far as it is a client."""
+        return {}
+
+    def writer_of(self, session: str) -> int | None:
+        """The process that certainly lives and has this session of one of the homes open."""
+        return None
+
+
 class AgentProcesses:
     """How an agent's running clients are recognised, and which session each of them has open."""
+
+    registry_folder: str | None = None  # of a home: there each client writes which session it has
+    holds_logs_open = False  # each client holds the logs of its sessions open for as long as it lives
+    names_log_late = False  # where the log of a new session will be is known only once it is there
+    asks_permissions_here = False  # tracklog's own hook can put a client's permission requests to the person
+
+    def view(self, homes: Iterable[Path] = (), *, programs: Programs = programs) -> ProcessView:
+        """A view of the clients in these homes; `programs` gives the names of all processes, where they are known."""
+        return ProcessView()
 
 
 class AgentClient:
@@ -80,6 +166,10 @@ class AgentSupport:
 
     name: Agent | None = None  # as logs, options and rows spell it
     label = "an agent that tracklog does not know"  # for people
+    path_names_session = False  # a log's path says to which session it belongs; else only its first lines do
+    log_names_sources = (
+        False  # a log names those whose lines it repeats; else any of its folder may share lines
+    )
 
     @property
     def logs(self) -> AgentLogs:

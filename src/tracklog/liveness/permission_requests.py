@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from tracklog.agents.supported import SUPPORTED
 from tracklog.home import Home
 from tracklog.model.call_summary import told
 from tracklog.model.states import Sign, told_call
@@ -59,6 +60,11 @@ class Ask(NamedTuple):
     at_ms: int
     until_ms: int
     place: Path
+
+    @property
+    def agent(self) -> str:
+        """Whose client asks: questions name none, as only one agent can put them to us."""
+        return next(name for name, one in SUPPORTED.items() if one.processes.asks_permissions_here)
 
     @property
     def is_cut(self) -> bool:

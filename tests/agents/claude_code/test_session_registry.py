@@ -202,7 +202,7 @@ def test_of_two_processes_with_one_session_the_living_one_counts(
     home.write(sleeper.pid, "s-1", status="busy")
     sleeper.kill()
     sleeper.wait()
-    assert home.roll.look(NOW)["s-1"].registration.record.pid == os.getpid()
+    assert home.roll.look(NOW)["s-1"].pid == os.getpid()
 
 
 def test_keys_links_and_pipes_beside_the_files_are_left_alone(home: Home, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracklog.agents.base import AgentSupport
+from tracklog.agents.base import AgentProcesses, AgentSupport
 
 if TYPE_CHECKING:
     from tracklog.sources.log_file import Agent
@@ -15,3 +15,10 @@ class Codex(AgentSupport):
 
     name: Agent = "codex"
     label = "Codex"
+    log_names_sources = True
+
+    @property
+    def processes(self) -> AgentProcesses:
+        from tracklog.agents.codex.processes import CodexProcesses  # loaded when it is asked for
+
+        return CodexProcesses()

@@ -61,7 +61,7 @@ class BoardShot(NamedTuple):
 
     def needs_you(self, row: BoardRow) -> bool:
         """Whether a session waits for a person. One whose question can be answered here does, whatever else is said of it."""
-        asks = row.agent == "claude" and any(ask.session == row.id for ask in self.asks)
+        asks = any((ask.agent, ask.session) == (row.agent, row.id) for ask in self.asks)
         return asks or row.state.state == "waiting"
 
 

@@ -21,7 +21,8 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from tracklog.agents.roots import codex_homes
+from tracklog.agents.roots import default_roots
+from tracklog.agents.supported import support_for
 from tracklog.home import Home
 from tracklog.ledger.prices.rates import Prices
 from tracklog.live.board.counts import BoardCounts, SessionUsage
@@ -207,10 +208,12 @@ class Board:
         return is_known or (run.transcript_path is not None and self._watch.has_seen(run.transcript_path))
 
     def _is_ours(self, run: RunEntry) -> bool:
-        """Whether its log will stand below our roots. Codex names it late: until then its home must be one of them."""
+        """Whether its log will be below our roots. Where it is named late, its home must be one of them until then."""
         if run.transcript_path is not None:
             return self._watch.would_hold(run.agent, run.transcript_path)
-        return run.agent == "codex" and self._watch.watches_home("codex", codex_homes(os.environ))
+        homes = [root.path for root in default_roots(os.environ) if root.agent == run.agent]
+        is_named_late = support_for(run.agent).processes.names_log_late
+        return is_named_late and self._watch.watches_home(run.agent, homes)
 
     def _row(self, name: Name, session: WatchedSession, now_ms: int) -> BoardRow:
         told, counted = session.told, self._counts.of(name, session)

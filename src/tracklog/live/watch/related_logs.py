@@ -9,6 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from tracklog.agents.headers import head_of
+from tracklog.agents.supported import support_for
 from tracklog.live.watch.files import WatchedFiles
 from tracklog.reading.family import Relatives, family
 from tracklog.reading.session_files import SessionFiles, group
@@ -24,15 +25,15 @@ class Surroundings:
         self._files = files
         self._of_change = -1
         self._in_folder: dict[Path, list[LogFile]] = defaultdict(list)
-        self._rollouts: dict[str, list[LogFile]] = defaultdict(list)
+        self._named: dict[str, list[LogFile]] = defaultdict(list)
         self._relatives: dict[frozenset[Path], Relatives] = {}
 
     def related_to(self, session: SessionFiles) -> list[SessionFiles]:
-        """The sessions that may share lines with one: those of its folder, or those that a rollout names."""
+        """The sessions that may share lines with one: those of its folder, or those that its log names."""
         self._bring_up_to_date()
-        if session.agent == "codex":
+        if support_for(session.agent).log_names_sources:
             sources = {source for file in session.mains for source in head_of(file).sources}
-            around = [file for source in sources for file in self._rollouts.get(source, ())]
+            around = [file for source in sources for file in self._named.get(source, ())]
             return family(session, group([*around, *session.files])) if around else []
         folders = frozenset(file.path.parent for file in session.mains)
         if folders not in self._relatives:
@@ -44,10 +45,10 @@ class Surroundings:
         if self._of_change == self._files.n_changes:
             return
         self._of_change = self._files.n_changes
-        for cache in (self._in_folder, self._rollouts, self._relatives):
+        for cache in (self._in_folder, self._named, self._relatives):
             cache.clear()
         for file in self._files.known.values():
             if file.kind in _THREADS:
                 self._in_folder[file.path.parent].append(file)
-            if file.agent == "codex" and file.session:
-                self._rollouts[file.session].append(file)
+            if file.session and support_for(file.agent).log_names_sources:
+                self._named[file.session].append(file)

@@ -11,11 +11,6 @@ Rules of this room
   1. A line counts in the minute that it names. One that names none, or a moment that is still to come, counts when it is seen.
   2. What was written before the watch began is read from the end of the log, as far back as an hour, and no further than
      it costs next to nothing.
-
-Which sessions are looked at now: those of which something was told, and those whose time has come.
-
-A state can change because nothing happens: a registry file that does not follow, an answer after which nothing comes. Each session
-says when that may be, so that a thousand sessions that stand still cost nothing.
 """
 
 from __future__ import annotations
@@ -24,17 +19,18 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from functools import partial
+from typing import NamedTuple
 
+from tracklog.agents.base import SessionFacts
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.errors import why_failed
 from tracklog.live.notify import LEAST_MS
 from tracklog.liveness.hook_signs import HookSigns
 from tracklog.liveness.log_signs import UNSAID_MS, LogSigns
-from tracklog.liveness.unregistered import LogFacts
 from tracklog.model.events import (
     Event,
     ModelReplied,
@@ -48,7 +44,7 @@ from tracklog.model.events import (
 )
 from tracklog.model.ids import MAIN
 from tracklog.model.records import opened
-from tracklog.model.states import SETTLES_MS, SILENT_MS, LiveState, Sign, not_ahead, state_of
+from tracklog.model.states import SETTLES_MS, SILENT_MS, Doing, LiveState, Sign, not_ahead, state_of
 from tracklog.sources.files import NotReadable, open_log
 from tracklog.sources.log_file import LogFile
 from tracklog.sources.process_start import Alive
@@ -230,11 +226,22 @@ class WatchedSession:
         self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms, last_ms=self.told.last_ms)
         return self.state
 
-    def log_facts(self, now_ms: int) -> LogFacts:
-        """What its log says that bears on its process."""
+    def process_facts(self, now_ms: int, *, only_main_log: bool) -> SessionFacts:
+        """What its logs say that bears on its process; `only_main_log`: of its paths, that of the main thread."""
+        paths = [self.paths[MAIN]] if MAIN in self.paths else []
+        return SessionFacts(
+            self.id,
+            paths if only_main_log else list(self.paths.values()),
+            self.told.last_ms,
+            does=partial(self._log_state, now_ms),
+            cwd=self.told.cwd,
+            entrypoint=self.told.entrypoint,
+        )
+
+    def _log_state(self, now_ms: int) -> Doing | None:
         log = self.threads.get(MAIN)
         sign = log.sign(now_ms) if log else None
-        return LogFacts(self.told.last_ms, sign.state if sign else None, self.told.cwd, self.told.entrypoint)
+        return sign.state if sign else None
 
     def changes_by_itself(self, now_ms: int) -> int | None:
         """When it may be in another state though nothing is told of it; None if never."""
@@ -342,36 +349,3 @@ def _name_in(event: ToolCalled) -> str | None:
         return None
     name = given.get("description") or given.get("subagent_type") or given.get("nickname")
     return name[:_LONGEST_WORDS] if isinstance(name, str) else None
-
-
-Key = TypeVar("Key", bound=Hashable)
-
-
-class Timers(Generic[Key]):
-    """Remembers whose time comes when."""
-
-    def __init__(self) -> None:
-        self._news: set[Key] = set()
-        self._due: dict[Key, int] = {}
-        self._next_ms = 0
-
-    def tell(self, key: Key) -> None:
-        """Something was told of it."""
-        self._news.add(key)
-
-    def ready(self, now_ms: int) -> set[Key]:
-        """Whose turn it is; each once."""
-        ready, self._news = self._news, set()
-        if now_ms >= self._next_ms:
-            ready |= {key for key, at_ms in self._due.items() if at_ms <= now_ms}
-            for key in ready:
-                self._due.pop(key, None)
-            self._next_ms = min(self._due.values(), default=now_ms + 1)
-        return ready
-
-    def set(self, key: Key, at_ms: int | None) -> None:
-        """When it is its turn though nothing is told of it; None: never."""
-        self._due.pop(key, None)
-        if at_ms is not None:
-            self._due[key] = at_ms
-            self._next_ms = min(self._next_ms, at_ms)

@@ -31,7 +31,7 @@ from tracklog.live.journal import (
     read_before,
     write_before,
 )
-from tracklog.live.watch.event_summary import moment_of
+from tracklog.live.watch.events import moment_of
 from tracklog.live.watch.index_sync import IndexSync
 from tracklog.live.watch.watcher import Watch
 from tracklog.sources.log_file import Root

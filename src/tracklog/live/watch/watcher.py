@@ -14,51 +14,39 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
-from tracklog.agents.base import RunningClient
-from tracklog.agents.claude_code.places import homes_of
-from tracklog.agents.claude_code.processes import running_claude
-from tracklog.agents.claude_code.session_registry import Registered, Roll, better
-from tracklog.agents.codex.processes import codex_of, running_codex
 from tracklog.agents.discovery import resolve_session
 from tracklog.agents.hooks.records import READER as SPOOL_READER
 from tracklog.agents.hooks.records import HookInput, Spooled, TurnNotice
+from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.errors import UserError
 from tracklog.home import Home
 from tracklog.live.journal import LiveEvent, WatchSnapshot, key_of, told_state
-from tracklog.live.notify import Announcements
-from tracklog.live.watch.event_summary import _is_other, moment_of, state_facts, told_of
+from tracklog.live.watch.events import EventQueue, moment_of, told_of
 from tracklog.live.watch.files import WatchedFiles
+from tracklog.live.watch.processes import WatchedProcesses
 from tracklog.live.watch.related_logs import Surroundings
-from tracklog.live.watch.session import Timers, WatchedSession
+from tracklog.live.watch.session import WatchedSession
+from tracklog.live.watch.sessions import WatchedSessions
+from tracklog.live.watch.states import StateChanges
 from tracklog.live.watch.tail import FollowedLogs, LogReplaced, Tail, TailChunk
-from tracklog.liveness.permission_requests import open_asks
-from tracklog.liveness.unregistered import unregistered
 from tracklog.model.events import SessionDescribed
 from tracklog.model.ids import MAIN
-from tracklog.model.states import LiveState
 from tracklog.reading.session_files import LogNames, Name, SessionFiles, ThreadName, thread_of
 from tracklog.reading.session_reader import told_by
 from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Root
-from tracklog.sources.process_start import Alive
-from tracklog.sources.processes import is_running
 from tracklog.sources.spool import SpoolTail, lines_seen
 
 _FOLLOWED = MAIN_KINDS | {FileKind.SUBAGENT}
 _RECENT_S = 24 * 3600  # logs that changed since then are looked at when watching begins,
 _MOST_RECENT = 200  # the newest of them; and those of all processes that live
-_REGISTRY_S = 1.0
-_CODEX_S = 2.0
-_CODEX_SHARE = 200  # looking for processes takes at most one part in so many of the time
-_PAST_MS = 24 * 3600 * 1000
-_MOST_PAST = 2_000
-_SOON_S = 0.2
-_WINDOW = re.compile(rb'"model_context_window":(\d{4,9})')  # how Codex says it, in many of its lines
+_WINDOW = re.compile(
+    rb'"model_context_window":(\d{4,9})'
+)  # where logs say it, they do in many of their lines
 _AT_ONCE_S = 0.05  # so long is read in one log before another one has its turn,
 _MOST_AT_ONCE = 500  # and so many events are held before they are told
 _FIRST_LINES = 50  # one of which says in which folder a session works
@@ -81,37 +69,29 @@ class Watch:
         self._now_ms = now_ms or (lambda: time.time_ns() // 1_000_000)
         self._files = WatchedFiles(roots, beside=[spool] if spool is not None else [])
         self._spool = SpoolTail(spool) if spool is not None else None
-        self._home = Home(spool.parent) if spool is not None else None
-        self._asked: set[Name] = set()  # who had a question open at the last look
-        self._rolls = {
-            root.path: Roll(root.path)
-            for root in roots
-            if root.agent == "claude" and root.part in (None, "sessions")
-        }
         self._followed = FollowedLogs(before.sizes if before is not None else None)
-        self._timers: Timers[Name] = Timers()
-        self._past: dict[Name, None] = {}  # that were forgotten; the registry may still name them
         self._names = LogNames(self._files.known)
         self._around = Surroundings(self._files)
         self._logs: dict[Name, set[str]] = {}  # the paths of each session's logs
         self._unread: dict[
             Tail, Iterator[TailChunk | LogReplaced | None]
         ] = {}  # logs that were not read to their end in a round, wherever they stand by now
-        self._announcements = Announcements()
-        self._announced: dict[str, Name] = {}
-        self._looked_at_codex = 0.0
-        self._codex_look_s = _CODEX_S
-        self._claude: list[RunningClient] = []
-        self._claude_again = 0.0
-        self._looked_at_registry = 0.0
-        self._events: list[LiveEvent] = []
         self._grown: dict[
             ThreadName, set[int]
         ] = {}  # the numbers of the lines that came with the last question
         self._is_beginning = True
-        self._is_quiet = before is None
-        self.sessions: dict[Name, WatchedSession] = {}
+        self._events = EventQueue(self._now_ms, is_quiet=before is None)
+        self._sessions = WatchedSessions()
+        self._processes = WatchedProcesses(
+            self._sessions, roots, home=Home(spool.parent) if spool is not None else None, now_ms=self._now_ms
+        )
+        self._states = StateChanges(self._sessions, self._events, before=before, now_ms=self._now_ms)
         self.n_changes = 0  # of files, that were seen so far
+
+    @property
+    def sessions(self) -> dict[Name, WatchedSession]:
+        """All sessions that are watched, by name."""
+        return self._sessions.by_name
 
     @property
     def why_without_hints(self) -> str | None:
@@ -122,72 +102,49 @@ class Watch:
         """Looks at everything once. How things stand is no news, and is not told."""
         found = self._files.begin()
         self._followed.begin(found)
-        for home in homes_of(file.path for file in found if file.agent == "claude"):
-            self._rolls.setdefault(home, Roll(home))
+        for agent in SUPPORTED:
+            self._processes.add_logs(agent, (file.path for file in found if file.agent == agent))
         for file in found:
-            if file.kind in _FOLLOWED and file.agent == "claude" and file.session:
-                self._logs.setdefault(("claude", file.session), set()).add(str(file.path))
+            is_named = file.kind in _FOLLOWED and support_for(file.agent).path_names_session
+            if is_named and file.agent and file.session:
+                self._logs.setdefault((file.agent, file.session), set()).add(str(file.path))
         for file in self._to_begin_with(found):
             self._see(file)
         for file in found:  # they name the calls that asked for subagents
-            if file.kind is FileKind.META and ("claude", file.session) in self.sessions:
+            if file.kind is FileKind.META and (file.agent, file.session) in self.sessions:
                 self._see(file)
         self._see_spool()
-        self._see_processes()
+        self._processes.step()
         with self._quietly():
-            self._settle(self.sessions)
-            self._announce(self._now_ms(), only=self._is_as_told)
-        self._is_quiet = False
-        self._tell_what_changed_since()
+            self._states.settle_first()
+        self._events.is_quiet = False
+        self._states.tell_what_changed_since()
         self._is_beginning = False
 
     def _to_begin_with(self, found: Sequence[LogFile]) -> list[LogFile]:
         """The logs that changed lately, those with news, and those of all processes that live, however old they are."""
         logs = sorted((file for file in found if file.kind in _FOLLOWED), key=lambda file: -file.mtime_ns)
         recent_ns = time.time_ns() - _RECENT_S * 10**9
-        living = {
-            id
-            for roll in self._rolls.values()
-            for id, one in roll.look(self._now_ms()).items()
-            if _lives(one.alive)
-        }
-        held = self._held_by_codex() if any(file.agent == "codex" for file in logs) else frozenset()
+        agents = {file.agent for file in logs}
+        opened = {one: self._processes.open_sessions(one) for one in agents if one is not None}
         chosen = [
             file
             for n, file in enumerate(logs)
             if (n < _MOST_RECENT and file.mtime_ns >= recent_ns)
-            or file.session in living
             or self._has_news(file)
-            or (file.agent == "codex" and os.path.realpath(file.path) in held)
+            or (file.agent in opened and opened[file.agent].has(file.session, file.path))
         ]
         return chosen[::-1]
-
-    def _held_by_codex(self) -> frozenset[str]:
-        return frozenset(path for one in running_codex() for path in one.rollouts or ())
-
-    def _tell_what_changed_since(self) -> None:
-        """The states that are other than those that an earlier watch told."""
-        for session in self.sessions.values():
-            if not self._is_as_told(session):
-                known = self._before.states.get(key_of(session.agent, session.id)) if self._before else None
-                self._tell_state(session, known.state if known else "unknown", session.state)
-
-    def _is_as_told(self, session: WatchedSession) -> bool:
-        """Whether an earlier watch told the state that a session has; without one, how things stand is no news."""
-        if self._before is None:
-            return True
-        known = self._before.states.get(key_of(session.agent, session.id))
-        return known == told_state(session.state) if known is not None else session.state.state != "waiting"
 
     @contextmanager
     def _quietly(self) -> Iterator[None]:
         """How things stand is no news."""
-        before = self._is_quiet, self._is_beginning
-        self._is_quiet = self._is_beginning = True
+        before = self._events.is_quiet, self._is_beginning
+        self._events.is_quiet = self._is_beginning = True
         try:
             yield
         finally:
-            self._is_quiet, self._is_beginning = before
+            self._events.is_quiet, self._is_beginning = before
 
     def _has_news(self, file: LogFile) -> bool:
         return self._before is not None and self._before.sizes.get(str(file.path)) != file.size
@@ -208,7 +165,7 @@ class Watch:
             return None
         with self._quietly():
             self._see(files[0])
-            self._settle(self.sessions)
+            self._states.settle(self.sessions)
         return self._names.of(files[0])[0]
 
     def would_hold(self, agent: str, path: str) -> bool:
@@ -249,12 +206,11 @@ class Watch:
             self._see(file)
         if self._files.beside_is_due:
             self._see_spool()
-        self._see_processes()
-        self._settle(self._with_news())
+        self._processes.step()
+        self._states.settle(self._sessions.due(self._now_ms()))
         if self._followed.sweep(self._files.known):
             self._forget_past()
-        events, self._events = self._events, []
-        return events
+        return self._events.take()
 
     def grown(self) -> dict[ThreadName, int]:
         """The threads whose logs had grown when `wait` was last asked, and by how many lines, whatever these said."""
@@ -268,7 +224,7 @@ class Watch:
 
     def _see(self, file: LogFile) -> None:
         if file.kind is FileKind.REGISTRY:
-            self._looked_at_registry = 0.0  # whoever came, changed or left is looked at now
+            self._processes.look_soon(file.agent)
         elif file.kind in _FOLLOWED and file.agent is not None and file.path.suffix != ".zst":
             if file.size >= 0:
                 self._see_log(file)
@@ -284,14 +240,13 @@ class Watch:
         if tail is None:
             return
         name, thread = self._names.of(file)
-        session = self._session(name)
+        session = self._sessions.open(name)
         self._logs.setdefault(name, set()).add(path)
         is_new = session.begin_thread(thread, path)
-        if is_new and name[0] == "claude":
-            for home in homes_of([file.path]):
-                self._rolls.setdefault(home, Roll(home))
-        if name[0] == "codex" and (is_new or session.alive.life == "gone"):
-            self._codex_look_s = _SOON_S  # somebody writes whom we do not know
+        if is_new:
+            self._processes.add_logs(file.agent, [file.path])
+        if is_new or session.alive.life == "gone":
+            self._processes.expect_client(name[0])
         for seen in tail.before():
             self._take(session, thread, seen, written_ms=file.mtime_ns // 1_000_000)
         steps = self._unread.pop(tail, None) or tail.more()
@@ -300,11 +255,11 @@ class Watch:
             self._note_folder(session, first)
             steps = chain(first, steps)
             what = "session_seen" if thread == MAIN else "thread_seen"
-            self._tell(what, session, thread=thread, path=path)
+            self._events.add(what, session, thread=thread, path=path)
         until = time.monotonic() + _AT_ONCE_S
         for step in steps:
             if isinstance(step, LogReplaced):
-                self._tell("log_replaced", session, thread=thread, path=path, data={"why": step.why})
+                self._events.add("log_replaced", session, thread=thread, path=path, data={"why": step.why})
             elif step is not None:
                 self._see_line(session, thread, step, path)
             is_enough = time.monotonic() > until or len(self._events) >= _MOST_AT_ONCE
@@ -331,7 +286,7 @@ class Watch:
             told = told_of(event)
             if told is not None:
                 what, data = told
-                self._tell(
+                self._events.add(
                     what,
                     session,
                     at=event.at,
@@ -341,12 +296,14 @@ class Watch:
                     data=data,
                 )
         for lost in session.take_lost():
-            self._tell(
+            self._events.add(
                 "thread_lost", session, thread=lost.thread, data={"call": lost.call, "name": lost.name}
             )
         for call in session.pending.keys() - before:
             pending = session.pending[call]
-            self._tell("thread_pending", session, thread=thread, data={"call": call, "name": pending.name})
+            self._events.add(
+                "thread_pending", session, thread=thread, data={"call": call, "name": pending.name}
+            )
 
     def _take(
         self, session: WatchedSession, thread: str, seen: TailChunk, *, written_ms: int | None = None
@@ -359,7 +316,12 @@ class Watch:
         """The file beside a subagent's log names the call that asked for it."""
         if (name := self._names.session_beside(file)) is not None:
             for _, events in told_by(file):
-                self._session(name).see(thread_of(file), events, now_ms=self._now_ms())
+                self._sessions.open(name).see(thread_of(file), events, now_ms=self._now_ms())
+
+    def _forget_past(self) -> None:
+        for session in self._sessions.forget_past(self._now_ms()):
+            for path in session.paths.values():
+                self._names.forget(path)
 
     def _see_spool(self) -> None:
         if self._spool is None:
@@ -373,11 +335,11 @@ class Watch:
                         self._see_hook(piece.record, piece.record.session, str(path), piece.line)
 
     def _see_hook(self, spooled: Spooled, session_id: str, path: str, line: int) -> None:
-        agent = spooled.agent or ("codex" if ("codex", session_id) in self.sessions else "claude")
+        agent = spooled.agent or self._agent_of(session_id)
         name, told = self._names.by_id(session_id, agent), spooled.payload
         if not self._is_ours(name, told):
             return
-        session = self._session(name)
+        session = self._sessions.open(name)
         thread: str = MAIN
         if isinstance(told, HookInput):
             thread = told.agent_id or MAIN
@@ -391,7 +353,12 @@ class Watch:
             return
         known = {key: value for key, value in data.items() if value is not None}
         at = moment_of(spooled.at_ms)
-        self._tell("hook_called", session, at=at, thread=thread, path=path, line=line, data=known)
+        self._events.add("hook_called", session, at=at, thread=thread, path=path, line=line, data=known)
+
+    def _agent_of(self, session_id: str) -> str:
+        """The agent of the watched session of this id; of an unknown one, the agent that tracklog knew first."""
+        known = (agent for agent in SUPPORTED if (agent, session_id) in self.sessions)
+        return next(known, next(iter(SUPPORTED)))
 
     def _is_ours(self, name: Name, told: object) -> bool:
         """Whether a hook tells of a session below our roots. A path in a payload is compared, and never opened."""
@@ -399,194 +366,6 @@ class Watch:
             return True
         path = told.transcript_path if isinstance(told, HookInput) else None
         return path is not None and self.would_hold(name[0], path)
-
-    def _see_asks(self) -> None:
-        """The permissions that sessions wait for here: they were asked by our own hook, which waits with them."""
-        if self._home is None:
-            return
-        asked = {("claude", ask.session): ask.sign for ask in reversed(open_asks(self._home))}
-        for name in self._asked | asked.keys():
-            session = self.sessions.get(name)
-            if session is not None and session.asked != asked.get(name):
-                session.asked = asked.get(name)
-                self._timers.tell(name)
-        self._asked = set(asked)
-
-    def _see_processes(self) -> None:
-        now = time.monotonic()
-        self._see_asks()
-        self._miss_ended()
-        if now - self._looked_at_registry >= _REGISTRY_S:
-            self._looked_at_registry = now
-            self._see_registered()
-        if now - self._looked_at_codex >= self._codex_look_s:
-            self._looked_at_codex = now
-            self._codex_look_s = _CODEX_S
-            self._see_codex()
-            took_s = time.monotonic() - now
-            self._codex_look_s = max(self._codex_look_s, took_s * _CODEX_SHARE)
-
-    def _miss_ended(self) -> None:
-        """Sees to it that whoever ended since the last look is looked at now."""
-        for (agent, _), session in self.sessions.items():
-            alive = session.alive
-            if alive.life == "alive" and alive.pid is not None and not is_running(alive.pid):
-                if agent == "codex":
-                    self._looked_at_codex = 0.0
-                else:
-                    self._looked_at_registry = 0.0
-
-    def _see_registered(self) -> None:
-        known: dict[str, Registered] = {}
-        for roll in self._rolls.values():
-            for id, one in roll.look(self._now_ms()).items():
-                known[id] = better(one, known.get(id))  # a session may stand in several homes
-        for id, registered in known.items():
-            if registered.alive.life == "gone" and ("claude", id) in self._past:
-                continue
-            session = self._session(("claude", id))
-            session.register(registered.sign, registered.alive, now_ms=self._now_ms())
-            session.told.cwd = session.told.cwd or registered.registration.record.cwd
-        self._see_unregistered(known)
-
-    def _see_unregistered(self, registered: Mapping[str, Registered]) -> None:
-        """Says of the sessions that no registry names whether they have left."""
-        now_ms = self._now_ms()
-        pids = [one.registration.record.pid for one in registered.values()]
-        for name, session in self.sessions.items():
-            alive = session.alive
-            if alive.has_left and alive.at_ms == session.told.last_ms:
-                continue  # it has left, and nothing came since
-            if name[0] != "claude" or name[1] in registered or not session.paths:
-                continue
-            alive = unregistered(
-                session.log_facts(now_ms),
-                is_kept=self._has_registry(session),
-                running=self._running_claude,
-                named=pids,
-                now_ms=now_ms,
-            )
-            if alive != session.alive:
-                session.alive = alive
-                self._timers.tell(name)
-
-    def _running_claude(self) -> list[RunningClient]:
-        """The processes of Claude Code, as they were at most a moment ago."""
-        now = time.monotonic()
-        if now >= self._claude_again:
-            self._claude = running_claude()
-            took_s = time.monotonic() - now
-            self._claude_again = now + max(_CODEX_S, took_s * _CODEX_SHARE)
-        return self._claude
-
-    def _has_registry(self, session: WatchedSession) -> bool:
-        paths = session.paths.values()
-        return any(roll.is_kept and any(map(roll.holds, paths)) for roll in self._rolls.values())
-
-    def _see_codex(self) -> None:
-        ours = [one for name, one in self.sessions.items() if name[0] == "codex" and MAIN in one.paths]
-        running = running_codex() if ours else []
-        for session in ours:
-            if session.alive.life != "gone" or running:
-                session.alive = codex_of(Path(session.paths[MAIN]), running, cwd=session.told.cwd)
-                self._timers.tell((session.agent, session.id))
-
-    # What follows from it:
-
-    def _settle(self, sessions: Mapping[Name, WatchedSession]) -> None:
-        now_ms = self._now_ms()
-        for name, session in sessions.items():
-            before = session.state
-            after = session.settle(now_ms)
-            if _is_other(before, after):
-                self._tell_state(session, before.state, after)
-            if after.state in ("ended", "crashed"):
-                self._lose_pending(session)
-            self._timers.set(name, session.changes_by_itself(now_ms))
-        if not self._is_quiet:
-            self._announce(now_ms)
-
-    def _with_news(self) -> dict[Name, WatchedSession]:
-        ready = self._timers.ready(self._now_ms())
-        return {name: session for name in ready if (session := self.sessions.get(name)) is not None}
-
-    def _forget_past(self) -> None:
-        """A day without news ends all interest in a session that is over; its log would bring it back."""
-        past = [one for one, it in self.sessions.items() if it.is_past(self._now_ms() - _PAST_MS)]
-        for name in past:
-            session = self.sessions.pop(name)
-            self._timers.set(name, None)
-            for path in session.paths.values():
-                self._names.forget(path)
-        self._past = dict.fromkeys([*self._past, *past][-_MOST_PAST:])
-
-    def _tell_state(self, session: WatchedSession, before: str, after: LiveState) -> None:
-        self._tell("state_changed", session, data={"before": before, **state_facts(after)})
-
-    def _announce(self, now_ms: int, *, only: Callable[[WatchedSession], bool] | None = None) -> None:
-        for key, name in list(self._announced.items()):
-            session = self.sessions.get(name)
-            if session is None or session.state.state != "waiting":
-                del self._announced[key]
-                if session is not None:
-                    self._tell("waiting_ended", session)
-        waiting = {
-            key_of(*name): name
-            for name, one in self.sessions.items()
-            if one.state.state == "waiting" and (only is None or only(one))
-        }
-        states = {key: self.sessions[name].state for key, name in waiting.items()}
-        for key in self._announcements.due(states, now_ms):
-            self._announced[key] = waiting[key]
-            session = self.sessions[waiting[key]]
-            self._tell("waiting_began", session, data=state_facts(session.state))
-
-    def _lose_pending(self, session: WatchedSession) -> None:
-        for call in list(session.pending):
-            lost = session.pending.pop(call)
-            self._tell("thread_lost", session, thread=lost.thread, data={"call": call, "name": lost.name})
-
-    def _tell(
-        self,
-        event: str,
-        session: WatchedSession,
-        *,
-        at: str | None = None,
-        thread: str = MAIN,
-        line: int | None = None,
-        path: str | None = None,
-        data: Mapping[str, Any] | None = None,
-    ) -> None:
-        if self._is_quiet:
-            return
-        self._events.append(
-            LiveEvent(
-                n=0,
-                at=at or moment_of(self._now_ms()),
-                event=event,
-                session=session.id,
-                agent=session.agent,
-                thread=thread,
-                line=line,
-                path=path,
-                cwd=session.told.cwd,
-                data=dict(data or {}),
-            )
-        )
-
-    # Whose a log is:
-
-    def _session(self, name: Name) -> WatchedSession:
-        session = self.sessions.get(name)
-        if session is None:
-            session = self.sessions[name] = WatchedSession(*name)
-            self._past.pop(name, None)
-        self._timers.tell(name)
-        return session
-
-
-def _lives(alive: Alive) -> bool:
-    return alive.life == "alive"
 
 
 def _inode_of(path: Path) -> int:

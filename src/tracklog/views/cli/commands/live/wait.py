@@ -15,7 +15,7 @@ from tracklog.errors import NOT_FINE, TIME_IS_OVER, NotThere
 from tracklog.home import Home, tracklog_home
 from tracklog.live.run_entries import RunEntry
 from tracklog.live.turn_end import answer_to_the_last_prompt
-from tracklog.live.watch.event_summary import state_facts
+from tracklog.live.watch.events import state_facts
 from tracklog.live.watch.session import WatchedSession
 from tracklog.live.watch.watcher import Watch
 from tracklog.model.session import Session

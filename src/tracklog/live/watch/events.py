@@ -1,19 +1,20 @@
-"""What is told of a line that was just written: few words, and where the rest stands.
+"""The events that a watch tells: of lines that were just written, and of states.
 
-Rules of this room
+Rules
   1. Only what people and scripts wait for is told; every other line is in the log.
   2. Texts are cut: an event is a notice, not a copy of the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-from tracklog.live.journal import told_state
+from tracklog.live.journal import LiveEvent, told_state
+from tracklog.live.watch.session import WatchedSession
 from tracklog.model.events import (
     ContextCompacted,
     Event,
@@ -27,6 +28,7 @@ from tracklog.model.events import (
     TurnEnded,
     TurnInterrupted,
 )
+from tracklog.model.ids import MAIN
 from tracklog.model.states import LiveState
 
 LONGEST_TEXT = 2000
@@ -153,7 +155,7 @@ def state_facts(state: LiveState) -> dict[str, Any]:
     }
 
 
-def _is_other(before: LiveState, after: LiveState) -> bool:
+def is_other(before: LiveState, after: LiveState) -> bool:
     return _told_apart_by(before) != _told_apart_by(after)
 
 
@@ -165,3 +167,49 @@ def moment_of(at_ms: int) -> str:
     """A moment as the logs write it; one that no calendar has is the nearest that it has."""
     at_ms = min(max(at_ms, 0), _LAST_MS)
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class EventQueue:
+    """The events of a watch, until they are taken. While it is quiet, none is added: how things stand is no news."""
+
+    def __init__(self, now_ms: Callable[[], int], *, is_quiet: bool) -> None:
+        self._now_ms = now_ms
+        self._events: list[LiveEvent] = []
+        self.is_quiet = is_quiet
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def add(
+        self,
+        event: str,
+        session: WatchedSession,
+        *,
+        at: str | None = None,
+        thread: str = MAIN,
+        line: int | None = None,
+        path: str | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add an event of a session; its number is given by whoever keeps it."""
+        if self.is_quiet:
+            return
+        self._events.append(
+            LiveEvent(
+                n=0,
+                at=at or moment_of(self._now_ms()),
+                event=event,
+                session=session.id,
+                agent=session.agent,
+                thread=thread,
+                line=line,
+                path=path,
+                cwd=session.told.cwd,
+                data=dict(data or {}),
+            )
+        )
+
+    def take(self) -> list[LiveEvent]:
+        """All events since the last time."""
+        events, self._events = self._events, []
+        return events
