@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from tracklog.sources.process_start import UNKNOWN_PROCESS, Alive, programs
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pathlib import Path, PurePosixPath
 
     from tracklog.model.events import Event, Place
     from tracklog.model.ids import NodeId
     from tracklog.model.records import Piece
     from tracklog.model.states import Doing, Sign
-    from tracklog.sources.log_file import Agent
+    from tracklog.sources.log_file import Agent, LogFile
 
 
 class Translator(Protocol):
@@ -139,6 +139,7 @@ class ProcessView:
 class AgentProcesses:
     """How an agent's running clients are recognised, and which session each of them has open."""
 
+    program = ""  # the name of a client's process
     registry_folder: str | None = None  # of a home: there each client writes which session it has
     holds_logs_open = False  # each client holds the logs of its sessions open for as long as it lives
     names_log_late = False  # where the log of a new session will be is known only once it is there
@@ -159,6 +160,22 @@ class AgentHooks:
 
 class AgentReplay:
     """How recorded sessions of an agent are played again."""
+
+    threads_have_own_ids = False  # a subagent's log is named by an id of its own, not by that of the session
+    stops_with_last_answer = (
+        False  # the hook Stop comes with the last answer; else where the log ends the turn
+    )
+    asks_only_to_leave_sandbox = (
+        False  # a person is asked for calls outside of the sandbox, and for no others
+    )
+
+    def leaves_sandbox(self, tool_input: bytes) -> bool:
+        """Whether a call is to run outside of the sandbox, for which a person is asked."""
+        return False
+
+    def place_of(self, file: LogFile, session: str, *, is_main: bool, cwd: str) -> PurePosixPath:
+        """Where in its home a client writes a file of a session while it runs, wherever it was put later."""
+        raise NotImplementedError  # only sessions of a known agent are replayed
 
 
 class AgentSupport:

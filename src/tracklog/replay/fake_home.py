@@ -26,12 +26,12 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tracklog.agents.claude_code import places as claude_places
-from tracklog.agents.codex import places as codex_places
-from tracklog.agents.roots import claude_homes, codex_homes, user_home
+from tracklog.agents.discovery import find
+from tracklog.agents.roots import all_homes
+from tracklog.agents.supported import SUPPORTED
 from tracklog.errors import UserError, why_failed
 from tracklog.home import open_private
-from tracklog.sources.log_file import LogFile
+from tracklog.sources.log_file import LogFile, Root
 
 MARK = ".tracklog-replay"
 _MARK_TEXT = (
@@ -81,12 +81,12 @@ class ReplayHome:
         return listed
 
     def _logs(self) -> Iterator[LogFile]:
-        for find in (claude_places.find, codex_places.find):
-            yield from (found for found in find(self.path) if isinstance(found, LogFile))
+        for agent in SUPPORTED.values():
+            found = find(Root(self.path, agent.name))
+            yield from (log for log in found if isinstance(log, LogFile))
 
     def _refuse_homes_in_use(self) -> None:
-        usual = [user_home(self._env) / name for name in (".claude", ".codex", ".config/claude")]
-        for home in {*claude_homes(self._env), *codex_homes(self._env), *usual}:
+        for home in all_homes(self._env):
             if self.path.is_relative_to(os.path.realpath(home)):
                 raise UserError(f"{self.path} is in the home of an agent ({home}): name a folder of its own")
 

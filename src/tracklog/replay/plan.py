@@ -30,6 +30,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from tracklog.agents.supported import support_for
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.replay.cues import HookCall, StatusCue
 from tracklog.replay.fake_home import Host, ReplayHome, stand_in, waiting_as
@@ -186,8 +187,9 @@ def plan(session: Playing, home: ReplayHome) -> None:
     """Fills in what is to be done, and when."""
     for recorded in session.recording.files:
         _plan_file(session, recorded)
-    if session.manner.registers and session.recording.agent == "claude":
-        _plan_registry(session, home)
+    registry_folder = support_for(session.recording.agent).processes.registry_folder
+    if session.manner.registers and registry_folder is not None:
+        _plan_registry(session, home, registry_folder)
     if session.manner.spool is not None:
         _plan_hooks(session, session.manner.spool)
     if session.registry is not None:
@@ -212,12 +214,12 @@ def _add(session: Playing, at_ms: int, do: Callable[[], ReplayStep], *, is_last:
 
 def _plan_file(session: Playing, recorded: RecordedFile) -> None:
     told = partial(_told, session, has_times=recorded.is_log)
-    is_held = session.recording.agent == "codex"
+    is_held = support_for(session.recording.agent).processes.holds_logs_open
     file = GrowingFile(
         session.home / recorded.place,
         ReplayedBytes(recorded, told),
         is_held=is_held,
-        on_open=partial(_let_codex_hold, session) if is_held and session.manner.registers else None,
+        on_open=partial(_let_client_hold, session) if is_held and session.manner.registers else None,
     )
     session.files.append(file)
     due = [RecordedWrite(session.pace.due_ms(part.at_ms), part.n_bytes) for part in recorded.parts]
@@ -227,8 +229,9 @@ def _plan_file(session: Playing, recorded: RecordedFile) -> None:
             _add(session, step.at_ms, partial(_append, file, step), is_last=recorded.is_log)
 
 
-def _let_codex_hold(session: Playing, descriptor: int) -> None:
-    program = session.life.enter_context(waiting_as("codex"))
+def _let_client_hold(session: Playing, descriptor: int) -> None:
+    name = support_for(session.recording.agent).processes.program
+    program = session.life.enter_context(waiting_as(name))
     session.life.enter_context(stand_in(program, holding=[descriptor]))
 
 
@@ -266,8 +269,8 @@ def _append(file: GrowingFile, step: ReplayStep) -> ReplayStep:
     return step
 
 
-def _plan_registry(session: Playing, home: ReplayHome) -> None:
-    place = PurePosixPath("sessions", f"{session.host.pid}.json")
+def _plan_registry(session: Playing, home: ReplayHome, folder: str) -> None:
+    place = PurePosixPath(folder, f"{session.host.pid}.json")
     home.claim([place])
     registry = RegistryFile(session.home / place, session.recording, session.host)
     session.registry = registry

@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
+from tracklog.agents.supported import support_for
 from tracklog.errors import UserError, why_failed
 from tracklog.reading.session_files import SessionFiles
 from tracklog.replay.fake_home import ReplayHome, hosts
@@ -99,7 +100,7 @@ def replay(
 def _steps(
     recordings: list[Recording], home: ReplayHome, manner: ReplayOptions, clock: Clock
 ) -> Iterator[ReplayStep]:
-    registered = [one for one in recordings if manner.registers and one.agent == "claude"]
+    registered = [one for one in recordings if manner.registers and _has_registry(one)]
     with ExitStack() as open_things:
         living = open_things.enter_context(hosts(max(len(registered), 1)))
         host_of = {id(one): host for one, host in zip(registered, living, strict=False)}
@@ -114,6 +115,10 @@ def _steps(
         for due in sorted((due for one in playing for due in one.due), key=lambda due: due[:3]):
             clock.wait_until(due.at_ms)
             yield _done(due, home.path)
+
+
+def _has_registry(recording: Recording) -> bool:
+    return support_for(recording.agent).processes.registry_folder is not None
 
 
 def _done(due: ScheduledStep, home: Path) -> ReplayStep:

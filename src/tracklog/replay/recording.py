@@ -13,11 +13,11 @@ import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from tracklog.agents.claude_code.places import slug
 from tracklog.agents.registry import lines_of, reader_for, translator_of
+from tracklog.agents.supported import support_for
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.errors import UserError
 from tracklog.model.events import Event, SessionDescribed
@@ -25,11 +25,10 @@ from tracklog.reading.session_files import SessionFiles, thread_of
 from tracklog.replay.cues import Cue, ThreadCues
 from tracklog.sources.files import NotReadable
 from tracklog.sources.lines import Line
-from tracklog.sources.log_file import LINE_SUFFIXES, UUID, Agent, FileKind, LogFile
+from tracklog.sources.log_file import UUID, Agent, FileKind, LogFile
 
 _LOGS = (FileKind.TRANSCRIPT, FileKind.SUBAGENT, FileKind.JOURNAL, FileKind.OTHER)
 _HEARD = (FileKind.TRANSCRIPT, FileKind.SUBAGENT)
-_DAY = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)")
 
 
 class RecordedWrite(NamedTuple):
@@ -156,7 +155,7 @@ def _listen(file: LogFile, names: re.Pattern[bytes] | None, session: SessionFile
     """Reads a log once; of one that is damaged, what can be read."""
     heard = _Heard(file)
     is_main = file in session.mains
-    cues = ThreadCues(agent=session.agent, thread=None if is_main else str(thread_of(file)))
+    cues = ThreadCues(support_for(session.agent).replay, thread=None if is_main else str(thread_of(file)))
     translator = translator_of(file)
     now_ms = NO_TIME
     try:
@@ -199,47 +198,19 @@ def _at_once(file: LogFile, heard: list[_Heard]) -> RecordedWrite:
 
 
 def _new_ids(session: SessionFiles, as_id: str) -> dict[bytes, bytes]:
-    """A new id of the same length for the session, and with it for each thread of Codex, which has one of its own."""
+    """A new id of the same length for the session, and with it for each thread that has one of its own."""
     if not re.fullmatch(UUID, as_id) or not re.fullmatch(UUID, session.id):
         raise UserError("a session can be replayed under another id only if both ids are UUIDs")
     ids = {session.id.encode(): as_id.encode()}
-    if session.agent == "codex":
+    if support_for(session.agent).replay.threads_have_own_ids:
         threads = {file.session for file in session.files if file.session and file.session != session.id}
         ids |= {one.encode(): str(uuid.uuid5(uuid.UUID(as_id), one)).encode() for one in threads}
     return ids
 
 
 def _place(file: LogFile, session: SessionFiles, cwd: str) -> PurePosixPath:
-    return _codex_place(file) if session.agent == "codex" else _claude_place(file, session, cwd)
-
-
-def _codex_place(file: LogFile) -> PurePosixPath:
-    """Where Codex writes a rollout while it runs, wherever it was put later."""
-    name = file.path.name.removesuffix(".zst")
-    day = _DAY.match(name)
-    return PurePosixPath("sessions", *day.groups(), name) if day else PurePosixPath("sessions", name)
-
-
-def _claude_place(file: LogFile, session: SessionFiles, cwd: str) -> PurePosixPath:
-    inside = _below(file.path, file.root)
-    if inside.parts[:1] == ("projects",) and len(inside.parts) > 2:
-        return inside
-    project = PurePosixPath("projects", slug(cwd or "/"))
-    if file in session.mains:
-        return project / f"{session.id}.jsonl"
-    if file.kind is FileKind.TOOL_RESULT:
-        return project / session.id / "tool-results" / file.path.name
-    folder = (
-        project / session.id / "subagents" if file.kind in (FileKind.SUBAGENT, FileKind.META) else project
-    )
-    name = file.path.name.removesuffix(".zst") if file.path.name.endswith(LINE_SUFFIXES) else file.path.name
-    return folder / name
-
-
-def _below(path: Path, root: Path) -> PurePosixPath:
-    """The path from the root on; its name alone, where it does not plainly lie below."""
-    inside = PurePosixPath(path.relative_to(root)) if path.is_relative_to(root) else PurePosixPath(path.name)
-    return inside if ".." not in inside.parts else PurePosixPath(path.name)
+    replay = support_for(session.agent).replay
+    return replay.place_of(file, session.id, is_main=file in session.mains, cwd=cwd)
 
 
 def _each_place_once(files: list[RecordedFile], ids: dict[bytes, bytes]) -> list[RecordedFile]:

@@ -43,6 +43,7 @@ _MOST_SHARE = 200  # listing processes takes at most one part in so many of the 
 class ClaudeProcesses(AgentProcesses):
     """Clients that register the session that they have."""
 
+    program = PROGRAM
     registry_folder = "sessions"
     asks_permissions_here = True
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracklog.agents.base import AgentProcesses, AgentSupport
+from tracklog.agents.base import AgentProcesses, AgentReplay, AgentSupport
 
 if TYPE_CHECKING:
-    from tracklog.sources.log_file import Agent
+    from pathlib import PurePosixPath
+
+    from tracklog.sources.log_file import Agent, LogFile
 
 
 class ClaudeCode(AgentSupport):
@@ -22,3 +24,18 @@ class ClaudeCode(AgentSupport):
         from tracklog.agents.claude_code.processes import ClaudeProcesses  # loaded when it is asked for
 
         return ClaudeProcesses()
+
+    @property
+    def replay(self) -> AgentReplay:
+        return ClaudeReplay()
+
+
+class ClaudeReplay(AgentReplay):
+    """Sessions whose subagents write below the session's own folder."""
+
+    stops_with_last_answer = True
+
+    def place_of(self, file: LogFile, session: str, *, is_main: bool, cwd: str) -> PurePosixPath:
+        from tracklog.agents.claude_code.places import place_in_home  # only replays need it
+
+        return place_in_home(file, session, is_main=is_main, cwd=cwd)

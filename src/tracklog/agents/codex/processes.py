@@ -29,6 +29,7 @@ _BEST_FIRST = ("alive", "unknown", "gone")
 class CodexProcesses(AgentProcesses):
     """Clients that are recognised by their open logs."""
 
+    program = PROGRAM
     holds_logs_open = True
     names_log_late = True
 
