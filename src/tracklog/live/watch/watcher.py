@@ -27,9 +27,8 @@ from tracklog.errors import UserError
 from tracklog.home import Home
 from tracklog.live.journal import LiveEvent, WatchSnapshot, key_of, told_state
 from tracklog.live.watch.events import EventQueue, moment_of, told_of
-from tracklog.live.watch.files import WatchedFiles
+from tracklog.live.watch.files import RelatedLogs, WatchedFiles
 from tracklog.live.watch.processes import WatchedProcesses
-from tracklog.live.watch.related_logs import Surroundings
 from tracklog.live.watch.session import WatchedSession
 from tracklog.live.watch.sessions import WatchedSessions
 from tracklog.live.watch.states import StateChanges
@@ -71,7 +70,7 @@ class Watch:
         self._spool = SpoolTail(spool) if spool is not None else None
         self._followed = FollowedLogs(before.sizes if before is not None else None)
         self._names = LogNames(self._files.known)
-        self._around = Surroundings(self._files)
+        self._related = RelatedLogs(self._files)
         self._logs: dict[Name, set[str]] = {}  # the paths of each session's logs
         self._unread: dict[
             Tail, Iterator[TailChunk | LogReplaced | None]
@@ -187,7 +186,7 @@ class Watch:
 
     def related_to(self, session: SessionFiles) -> list[SessionFiles]:
         """The sessions whose requests may stand in its logs, too: those of its folder, or those that a rollout names."""
-        return self._around.related_to(session)
+        return self._related.related_to(session)
 
     def told(self, n: int) -> WatchSnapshot:
         """How far everything was told, for the next watch; `n` is the last number that was given."""
