@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tracklog.agents.discovery import find_one
+from tracklog.live.watch import follow
+from tracklog.live.watch.follow import OF_A_QUIET_ONE
 from tracklog.live.watch.tail import PATIENCE_S, FollowedLogs, TailChunk
 from tracklog.sources.log_file import LogFile, Root
-from tracklog.sources.tail import follow
-from tracklog.sources.tail.follow import OF_A_QUIET_ONE
 
 SESSION = "11111111-aaaa-4aaa-8aaa-111111111111"
 HOUR_S = 3600.0

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracklog.agents.discovery import find_at
+from tracklog.live.watch import follow
 from tracklog.live.watch import tail as tail_module
 from tracklog.live.watch.tail import LogReplaced, Tail, TailChunk
 from tracklog.sources.log_file import LogFile
-from tracklog.sources.tail import follow
 
 SESSION = "11111111-aaaa-4aaa-8aaa-111111111111"
 

@@ -30,12 +30,7 @@ from typing import NamedTuple
 import msgspec
 
 from tracklog.agents.registry import reader_for, translator_of
-from tracklog.model.events import Event
-from tracklog.model.records import Piece
-from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.lines import Cutter, Line
-from tracklog.sources.log_file import LogFile
-from tracklog.sources.tail.follow import (
+from tracklog.live.watch.follow import (
     Appended,
     Follower,
     Left,
@@ -44,6 +39,11 @@ from tracklog.sources.tail.follow import (
     found_beside,
     stands_at,
 )
+from tracklog.model.events import Event
+from tracklog.model.records import Piece
+from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.lines import Cutter, Line
+from tracklog.sources.log_file import LogFile
 
 READ_BEFORE = 512 << 10  # bytes of what stood there before: the last turns
 PATIENCE_S = 2.0  # with a log in which nothing is found that is remembered
