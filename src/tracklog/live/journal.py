@@ -1,6 +1,6 @@
 """The journal: what was seen live, numbered, on disk; one writes, any number follow.
 
-Rules of this room
+Rules
   1. Numbers only grow, by one, also from one writer to the next. Whoever knows the last number it saw goes on behind it.
   2. An event is one line, written at once and whole. A line that a killed writer left torn is ended, and passed over.
   3. The journal is bounded: the oldest file goes when a new one is begun. Who comes too late is told which numbers are gone.
@@ -8,7 +8,7 @@ Rules of this room
 
 How far an earlier watch came: where the next one goes on, so that nothing is lost and nothing told twice.
 
-Rules of this room
+Rules
   1. It is written down when a watch ends, and every now and then. What a killed one had told since stands in its journal.
   2. What cannot be read is as if nobody had watched before.
 """

@@ -1,6 +1,6 @@
 """The register of runs, `runs/runs.jsonl`: which session was started by whom, and how that ended.
 
-Rules of this room
+Rules
   1. Lines are only ever added, each in one write: several tracklogs write at once, and any of them may be killed.
   2. A line that cannot be read is counted and passed over; a word that we do not know is passed over. Nothing that stands
      here raises.

@@ -1,6 +1,6 @@
 """What a session does by the hooks that it ran: the newest sign of them.
 
-Rules of this room
+Rules
   1. Stop is missing after every refusal and interrupt, one turn may have several, and a prompt that is submitted may be
      a notice of the background: so nothing is counted, and every event stands for itself.
   2. A permission is asked for from PermissionRequest until its call has an end: the answer Yes runs no hook. It names no

@@ -1,6 +1,6 @@
 """What a session does by its log alone: the newest sign of one thread's events.
 
-Rules of this room
+Rules
   1. A prompt, a result, a notice of the background make the model think. A call without a result is being worked on.
   2. A turn ends where the log says so: the client closes it, the person interrupts it, the model gives its reason to stop,
      or calls its words the final answer (Codex, whose `task_complete` is missing when the client ends first).

@@ -1,6 +1,6 @@
 """Permissions that a run asks for here: the questions that are open now, as their hooks have written them down.
 
-Rules of this room
+Rules
   1. A question is open as long as its hook lives: the hook holds a lock on the file, which ends with it.
   2. Only questions in private folders of our own user count: what others can write is not looked at.
 (docs/answer.md)

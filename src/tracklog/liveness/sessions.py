@@ -1,6 +1,6 @@
 """What sessions do now, for commands that read logs or the index: the board's own rules, asked once.
 
-Rules of this room
+Rules
   1. `state_of` decides, as on the board, from the same signs: log, hooks, registry, open questions, processes.
   2. What log and hooks say is kept with the session (`Signs`), so that a later question needs neither of them.
   3. Registries and processes are looked at once for each object, and only when a session needs it.

@@ -1,6 +1,6 @@
 """What a thread's log tells of the signs that its client gave beside the log: states of the registry, calls of hooks.
 
-Rules of this room
+Rules
   1. Times are those of the log. A sign may have come before the line that tells of it: a permission was asked for
      between a call and its result. So signs come out in order of time only when all was heard.
   2. A permission was asked for where the log says so: a person decided, a refusal that was no interruption, a tool

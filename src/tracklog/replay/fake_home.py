@@ -6,7 +6,7 @@ a process of that name, which has the log open: that is a child, too.
 
 The home that a replay writes: a folder of its own, never one that an agent uses.
 
-Rules of this room
+Rules
   1. A folder is taken if it is not there, is empty, or holds our mark and no log that the mark does not list.
   2. The homes of this machine's agents are refused, and whatever lies in them, mark or not.
   3. A name stands in the mark before its file is made, so a replay that was killed can be repeated.

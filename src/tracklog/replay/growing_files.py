@@ -1,6 +1,6 @@
 """The files of a replay while they are written: logs that grow, the registry, the spool of hooks.
 
-Rules of this room
+Rules
   1. Bytes come from the recording part by part, so a replay needs no more memory than it writes at once.
   2. What a replay leaves behind ends with a whole line, also when it is stopped amid one.
   3. The registry is written in place, as Claude Code does it: who reads at the wrong moment finds it empty.

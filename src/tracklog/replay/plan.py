@@ -1,13 +1,13 @@
 """The plan of a replay: every write, every call of a hook, every state of the registry, each with its moment.
 
-Rules of this room
+Rules
   1. Lines reach the disk up to 100 ms after they were made, several at once, as the clients buffer them. Hooks and the
      registry do not wait: Stop is heard before the last words of the turn stand in the log.
   2. At the same moment signs come before lines; but a session ends when its last line is written.
 
 The time of a replay: when something recorded is due again, and the times in lines told anew.
 
-Rules of this room
+Rules
   1. A recording that is played N times faster also tells of times that pass N times faster: a line's time is the moment
      at which it was due, so nothing in a replayed log lies in the future.
   2. Played at once, everything has just ended: its last line is of now, its pauses are those of the recording.

@@ -1,6 +1,6 @@
 """Plays recorded sessions again: writes them into a fake home as their clients did, in their own time or faster.
 
-Rules of this room
+Rules
   1. All is planned first (replay_planning). Then it is done in order, one step at a time; between two steps nothing
      happens, so whoever drives the steps drives the time.
   2. At the end the logs are those of the recording, byte for byte, but for times and ids that were to be told anew.

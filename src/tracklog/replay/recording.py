@@ -1,6 +1,6 @@
 """A session's files as a recording: when each line was written, and what the client did beside writing.
 
-Rules of this room
+Rules
   1. A line without a time was written with the line before it; lines of one file never change their order.
   2. What is no log was there when a line first named it: a subagent's card before its log, an output before its result.
   3. Each file has a place in a home of its agent, also where the recording stands in a plain folder or an archive.

@@ -1,6 +1,6 @@
 """Opens and reads logs, whatever stands at the path by now.
 
-Rules of this room
+Rules
   1. Only regular files are read. The file is opened first and looked at afterwards, so nothing can be swapped in
      between; opening never waits, for a FIFO or anything else.
   2. Memory does not grow with the file, nor with what a small compressed file claims to hold.

@@ -1,6 +1,6 @@
 """The lines of a log that hold some bytes: found by a search over whole chunks, without cutting the others.
 
-Rules of this room
+Rules
   1. The lines are those that `lines.cut` gives, with the same offsets; longer ones than it keeps are left out, and so
      are those behind a run of NUL bytes that is as long.
   2. Memory is bounded by a chunk and the longest line that is kept.

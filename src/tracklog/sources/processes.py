@@ -1,6 +1,6 @@
 """Which processes live: whether a pid is still the process that was meant, and which client may write which log.
 
-Rules of this room
+Rules
   1. A pid alone proves nothing: numbers are used again. The start time must fit, as the client noted it.
   2. A pid of another container or machine says nothing here: then the answer is unknown, never gone.
   3. Every question has an answer: processes end while we look, belong to others, or may not be looked at.

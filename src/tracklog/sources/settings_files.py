@@ -1,6 +1,6 @@
 """A file of somebody else's, changed so that no edit of anybody is ever lost.
 
-Rules of this room
+Rules
   1. The new text is written beside the file and put in its place at once: a reader sees the old file or the new one.
   2. Others write there without asking. What we put our text in place of is looked at once more, after it is out of reach:
      if it is not what we had read, our change is made anew upon it. Linux and macOS can swap two files; where a file
@@ -10,7 +10,7 @@ Rules of this room
 
 Temporary files of `hooks install` and `uninstall`, and the removal of those that a killed process left.
 
-Rules of this room
+Rules
   1. The name says whose file it is and what was in it: `.part` while it is written, then digests of the bytes before
      and after the change.
   2. A file is removed only if it holds what we wrote or what we had read (of which our home has a copy), or if it is

@@ -1,6 +1,6 @@
 """Readers beside the one who writes: forked processes that take from a common pile and send what they found.
 
-Rules of this room
+Rules
   1. Pieces of work are numbered and taken in order: whoever is free takes the next.
   2. A message is sent whole. A thread takes it in while the caller works; a reader that is far ahead waits, so memory
      stays bounded.

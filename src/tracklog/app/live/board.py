@@ -1,6 +1,6 @@
 """What runs now: one thread watches all logs, and whoever asks is told how things stood a moment ago.
 
-Rules of this room
+Rules
   1. The server answers before the first look is over; until then nothing is known, and that is said.
   2. That a line came is told at once, and at most ten times a second of one thread. The board is told when something
      that a row says has changed; a clock that ticks is no news.

@@ -1,6 +1,6 @@
 """The board: what every running session does, who needs you, and what it has cost by now.
 
-Rules of this room
+Rules
   1. Who needs you stands on top, then who works, who rests, who is gone; the longest wait and the
      last work first.
   2. What takes whole logs to know (money, context) is counted elsewhere (board/counts.py), and missing until it is.
@@ -9,7 +9,7 @@ Rules of this room
 
 The subagents that work now, and which calls run for longer than calls of their kind do.
 
-Rules of this room
+Rules
   1. A call is stuck when it runs for more than five minutes, and more than ten times as long as nineteen in twenty calls of
      its tool took here. Whoever waits for a person, or for subagents that work, is not stuck.
   2. Nothing is said of a call whose beginning nobody knows.

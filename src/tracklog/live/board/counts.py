@@ -1,6 +1,6 @@
 """What a session has used by now, and since when: read from its whole logs, and no more often than that takes.
 
-Rules of this room
+Rules
   1. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log has grown.
   2. One counting takes at most a small part of the time. Who must not wait at all has it done beside (`CountsBeside`):
      what is not counted yet is missing until then, and never zero.

@@ -1,6 +1,6 @@
 """Which logs are new or have changed, seen soon and for little: hints first, and looks of our own as the net below them.
 
-Rules of this room
+Rules
   1. A look at a folder or a file is one `stat`: nothing is opened, and only folders that changed are listed.
   2. What changed lately is looked at often, the rest seldom, and all folders as often as it takes a small share of the time.
   3. Without hints from the system, or where there are too few, everything is looked at more often, and nothing is lost but

@@ -1,6 +1,6 @@
 """Which lines of a log came already: eight bytes for each, so that a log that is written anew is not told anew.
 
-Rules of this room
+Rules
   1. A line is known by a hash of its bytes. As long as a log only grows, nothing is compared.
   2. When a log is read again, a line is new if it was not there before.
   3. Memory is bounded: of a very long log only the last lines are remembered, of a quiet one fewer. What stands before
@@ -11,7 +11,7 @@ Rules of this room
 
 Follows a log while an agent writes it.
 
-Rules of this room
+Rules
   1. Each question opens the file anew: nothing is held open, and what stands at the path now is what is read.
   2. Logs do not only grow. Claude Code cuts off a message after a broken stream, and both agents move files: a file
      that is shorter, is another one, or no longer ends where we stopped with the same bytes, starts over. So does one

@@ -1,13 +1,13 @@
 """One session while it is watched: its signs from all sources, its threads, and what it was last about.
 
-Rules of this room
+Rules
   1. Everything is told to it in the order in which it is seen; what is told twice changes nothing.
   2. A subagent that was asked for and has no log yet is pending. It joins its log when one names its call, or when the
      call's result names it; it is lost when the session ends without either.
 
 How busy a session is: lines of its logs per minute, of the last hour.
 
-Rules of this room
+Rules
   1. A line counts in the minute that it names. One that names none, or a moment that is still to come, counts when it is seen.
   2. What was written before the watch began is read from the end of the log, as far back as an hour, and no further than
      it costs next to nothing.

@@ -1,6 +1,6 @@
 """Live events for whoever asks: one process watches and keeps the journal, all others follow that.
 
-Rules of this room
+Rules
   1. Who comes first watches; when it ends, one of the others takes over, and tells what came in between.
   2. The watch runs beside its own consumer, which follows the journal like everybody else: a slow one keeps nobody waiting.
   3. A journal belongs to some roots: who watches others keeps another one.

@@ -1,6 +1,6 @@
 """Follows one log while it grows: new bytes become lines, pieces and events, each once.
 
-Rules of this room
+Rules
   1. What stood there before is read only as far as it tells how things stand now: the end of the log.
   2. A line comes when it is ended; half a line waits. A last line that is a whole record comes at once: a client that
      was killed may have written it without its newline.
@@ -12,7 +12,7 @@ Rules of this room
 
 The logs that a watch follows, and of all others how far they were told.
 
-Rules of this room
+Rules
   1. A log that goes on is taken up where it was, also when it was forgotten meanwhile, or moved to another folder.
   2. A log that came while somebody watched is news from its first line on; one that is huge already is history.
   3. Weeks cost no more memory than a day: of a log that is quiet for a minute only its last lines are remembered, and of

@@ -1,6 +1,6 @@
 """Watches running sessions: logs, registry, hooks and processes flow together, and come out as numbered events.
 
-Rules of this room
+Rules
   1. What stood there when watching began tells how things stand; only what comes afterwards is told.
   2. All sources go through the same readers, translators and folds as batch reading. A log that we fail at is said once,
      and the others are watched on.

@@ -1,6 +1,6 @@
 """Hints that something changed below some folders, from the system where it gives any.
 
-Rules of this room
+Rules
   1. A hint may be missing, late or twice: it saves a look, and proves nothing. Whoever waits for hints also looks by itself.
   2. Where the system refuses, that is said, and waiting is only waiting. Linux says nothing when a folder finds no watch
      left (`max_user_watches`): so the watches are counted. Of a network drive it only tells what this machine writes.

@@ -1,6 +1,6 @@
 """Marks by which a log is known again: of its first bytes, and of the last ones that were read.
 
-Rules of this room
+Rules
   1. A log that only grew still begins with its head and has its tail where it was. Both must fit.
   2. A mark says over how many bytes it was taken, so a log that was short then can be compared when it is long.
 """

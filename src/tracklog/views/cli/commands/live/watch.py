@@ -2,7 +2,7 @@
 
 What is done for an event that is shown: a bell, a notification, a program. Only what was asked for.
 
-Rules of this room
+Rules
   1. What a session says is data. A program is run by its words, never by a shell; the event is on its stdin, as JSON.
   2. A program that fails or takes too long is said, and stops nothing.
 

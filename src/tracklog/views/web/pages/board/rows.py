@@ -1,6 +1,6 @@
 """The rows of the board as the page shows them: groups, words, and what each rests on.
 
-Rules of this room
+Rules
   1. Nothing here depends on the moment at which it is drawn but what is told from it; a row that says the same has the same
      mark, and pages replace only rows whose mark is another.
   2. What a log says is spelled out where it could mislead, and cut where it is long.
