@@ -23,7 +23,7 @@ from tests.replay.replayed import (
     recorded_at,
     with_permission,
 )
-from tracklog.agents.claude_code.session_registry import Roll
+from tracklog.agents.claude_code.session_registry import SessionRegistry
 from tracklog.agents.codex.processes import holder_of, running_codex
 from tracklog.app.demo import write_sample
 from tracklog.clock import moment_ms
@@ -490,10 +490,10 @@ def test_without_a_registry_nothing_is_started(tmp_path: Path) -> None:
 
 
 def test_what_the_registry_says_is_believed_while_the_replay_runs(tmp_path: Path) -> None:
-    session, roll = with_permission().write(tmp_path), Roll(tmp_path / "fake")
+    session, registry = with_permission().write(tmp_path), SessionRegistry(tmp_path / "fake")
     seen: list[str] = []
     for step in played(session, tmp_path / "fake", registers=True):
-        for one in roll.look(step.at_ms).values():
+        for one in registry.refresh(step.at_ms).values():
             state = state_of([one.sign], one.alive, now_ms=step.at_ms).state
             seen += [state] if [state] != seen[-1:] else []
     assert seen == ["idle", "working", "waiting", "working", "idle", "ended"]

@@ -108,7 +108,7 @@ class ProcessView:
     def add_logs(self, logs: Iterable[Path]) -> None:
         """Look for clients in the homes of these logs, too."""
 
-    def look(self, now_ms: int) -> None:
+    def refresh(self, now_ms: int) -> None:
         """Look again: from here on, answers are of this moment."""
 
     def registered(self) -> Mapping[str, RegisteredSession]:

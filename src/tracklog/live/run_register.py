@@ -182,7 +182,7 @@ class _Register:
         self._offset = 0  # behind the last whole line
         self._runs = Runs()
 
-    def look(self) -> Runs:
+    def refresh(self) -> Runs:
         """All that it tells by now."""
         try:
             with open_log(self._path) as stream:
@@ -231,7 +231,7 @@ def runs(home: Home) -> Runs:
     path = home.runs / _FILE
     if path not in _known:
         _known[path] = _Register(path)
-    return _known[path].look()
+    return _known[path].refresh()
 
 
 def note_started(home: Home, started: Started) -> None:

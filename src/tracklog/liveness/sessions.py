@@ -123,7 +123,7 @@ class SessionLives:
         """The clients of an agent, at one moment for all questions."""
         if agent not in self._views:
             view = support_for(agent).processes.view(self._homes, programs=lambda: self._programs)
-            view.look(self.now_ms)
+            view.refresh(self.now_ms)
             self._views[agent] = view
         return self._views[agent]
 

@@ -144,7 +144,7 @@ class SessionWriter(NamedTuple):
 def writer_of(agent: str, session: str, *, env: Mapping[str, str], home: Home) -> SessionWriter | None:
     """The living process that has this session open; None if there is none, or nobody can tell."""
     view = support_for(agent).processes.view(root.path for root in default_roots(env) if root.agent == agent)
-    view.look(time.time_ns() // 1_000_000)
+    view.refresh(time.time_ns() // 1_000_000)
     pid = view.writer_of(session)
     found = _writer(pid) if pid is not None else None
     return found or _run_writing(agent, session, home)

@@ -26,7 +26,7 @@ from tracklog.agents.base import (
     SessionFacts,
 )
 from tracklog.agents.claude_code.places import home_of, homes_of
-from tracklog.agents.claude_code.session_registry import Roll, better, session_of_process
+from tracklog.agents.claude_code.session_registry import SessionRegistry, better, session_of_process
 from tracklog.model.states import SILENT_MS
 from tracklog.sources.process_start import NEAR_MS, UNKNOWN_PROCESS, Alive, pids_named, programs
 
@@ -58,7 +58,7 @@ class RegistryView(ProcessView):
         self._homes = dict.fromkeys(homes)
         self._programs = programs
         self._now_ms = 0
-        self._registries: dict[Path, Roll] = {}
+        self._registries: dict[Path, SessionRegistry] = {}
         self._registered: dict[Path, Mapping[str, RegisteredSession]] = {}  # since the last look
         self._home_of: dict[str, Path | None] = {}  # by folder
         self._running: list[RunningClient] | None = None
@@ -70,7 +70,7 @@ class RegistryView(ProcessView):
     def add_logs(self, logs: Iterable[Path]) -> None:
         self.add_homes(homes_of(logs))
 
-    def look(self, now_ms: int) -> None:
+    def refresh(self, now_ms: int) -> None:
         self._now_ms = now_ms
         self._registered.clear()
         if time.monotonic() >= self._list_again:
@@ -130,14 +130,14 @@ class RegistryView(ProcessView):
             self._home_of[folder] = home_of(Path(folder, "log"))
         return sorted({home for folder in folders if (home := self._home_of[folder]) is not None})
 
-    def _registry(self, home: Path) -> Roll:
+    def _registry(self, home: Path) -> SessionRegistry:
         if home not in self._registries:
-            self._registries[home] = Roll(home)
+            self._registries[home] = SessionRegistry(home)
         return self._registries[home]
 
     def _in(self, home: Path) -> Mapping[str, RegisteredSession]:
         if home not in self._registered:
-            self._registered[home] = self._registry(home).look(self._now_ms)
+            self._registered[home] = self._registry(home).refresh(self._now_ms)
         return self._registered[home]
 
     def _clients(self) -> list[RunningClient]:

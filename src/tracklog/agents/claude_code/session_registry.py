@@ -121,7 +121,7 @@ def _of_what_fits(body: object) -> Registry | None:
         return None
 
 
-class Roll:
+class SessionRegistry:
     """Looks at one home's registry again and again, and remembers who was there."""
 
     def __init__(self, root: Path) -> None:
@@ -136,7 +136,7 @@ class Roll:
         """Whether clients of this home keep a registry: old ones do not."""
         return self._folder.is_dir()
 
-    def look(self, now_ms: int) -> dict[str, RegisteredSession]:
+    def refresh(self, now_ms: int) -> dict[str, RegisteredSession]:
         """All sessions that are registered now, or were at an earlier look."""
         files = self._read_files()
         for name, one in files.items():

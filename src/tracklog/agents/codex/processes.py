@@ -48,7 +48,7 @@ class OpenLogsView(ProcessView):
     def add_homes(self, homes: Iterable[Path]) -> None:
         self._homes |= dict.fromkeys(homes)
 
-    def look(self, now_ms: int) -> None:  # noqa: ARG002 (what is open now has no other time)
+    def refresh(self, now_ms: int) -> None:  # noqa: ARG002 (what is open now has no other time)
         self._running = None
 
     def alive(self, session: SessionFacts) -> Alive:

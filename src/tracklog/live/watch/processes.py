@@ -63,10 +63,10 @@ class WatchedProcesses:
     def open_sessions(self, agent: str) -> OpenSessions:
         """What all living clients of an agent have open."""
         view = self._clients[agent].view
-        view.look(self._now_ms())
+        view.refresh(self._now_ms())
         return view.open_sessions()
 
-    def look_soon(self, agent: str | None) -> None:
+    def refresh_soon(self, agent: str | None) -> None:
         """A client came, changed or left: look with the next step."""
         if (clients := self._clients.get(agent or "")) is not None:
             clients.looked_at = 0.0
@@ -85,7 +85,7 @@ class WatchedProcesses:
         for agent, clients in self._clients.items():
             if now - clients.looked_at >= clients.pause_s:
                 clients.looked_at = began = time.monotonic()
-                self._look(agent, clients)
+                self._refresh(agent, clients)
                 clients.pause_s = _pause_s(clients.processes, time.monotonic() - began)
 
     def _look_at_requests(self) -> None:
@@ -105,11 +105,11 @@ class WatchedProcesses:
         for (agent, _), session in self._sessions.by_name.items():
             alive = session.alive
             if alive.life == "alive" and alive.pid is not None and not is_running(alive.pid):
-                self.look_soon(agent)
+                self.refresh_soon(agent)
 
-    def _look(self, agent: str, clients: _Clients) -> None:
+    def _refresh(self, agent: str, clients: _Clients) -> None:
         now_ms, sessions = self._now_ms(), self._sessions
-        clients.view.look(now_ms)
+        clients.view.refresh(now_ms)
         registered = clients.view.registered()
         for id, one in registered.items():
             if one.alive.life == "gone" and sessions.is_forgotten((agent, id)):

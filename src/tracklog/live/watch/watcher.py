@@ -223,7 +223,7 @@ class Watch:
 
     def _see(self, file: LogFile) -> None:
         if file.kind is FileKind.REGISTRY:
-            self._processes.look_soon(file.agent)
+            self._processes.refresh_soon(file.agent)
         elif file.kind in _FOLLOWED and file.agent is not None and file.path.suffix != ".zst":
             if file.size >= 0:
                 self._see_log(file)
