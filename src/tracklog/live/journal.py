@@ -197,7 +197,7 @@ def last_number(folder: Path) -> int:
 _SNAPSHOT_NAME = "before.json"
 
 
-class ToldState(msgspec.Struct, frozen=True, array_like=True):
+class ReportedState(msgspec.Struct, frozen=True, array_like=True):
     """A state, as far as it is told apart from others."""
 
     state: str
@@ -212,16 +212,16 @@ class WatchSnapshot(msgspec.Struct):
     n: int = 0  # the last event
     sizes: dict[str, int] = {}  # of each log, by path: how far it was told
     spool: str = ""  # how far the spool was told, in its own words
-    states: dict[str, ToldState] = {}  # of each session, by `agent:id`
+    states: dict[str, ReportedState] = {}  # of each session, by `agent:id`
     lines: set[tuple[str, int, str]] = set()  # lines that were told behind that: path, number and time
 
 
 _decode_snapshot = msgspec.json.Decoder(WatchSnapshot).decode
 
 
-def told_state(state: LiveState) -> ToldState:
+def reported_state(state: LiveState) -> ReportedState:
     """A call is the same in whatever words: what Codex calls `exec_command` in its log is `Bash` for its hooks."""
-    return ToldState(state.state, state.waiting_for, state.call, None if state.call else state.doing)
+    return ReportedState(state.state, state.waiting_for, state.call, None if state.call else state.doing)
 
 
 def key_of(agent: str | None, session: str | None) -> str:
@@ -243,7 +243,7 @@ def read_before(folder: Path, behind: Iterable[LiveEvent]) -> WatchSnapshot | No
         if event.event == "state_changed":
             facts = event.data
             call = facts.get("call")
-            before.states[key_of(event.agent, event.session)] = ToldState(
+            before.states[key_of(event.agent, event.session)] = ReportedState(
                 str(facts.get("state")), facts.get("waiting_for"), call, None if call else facts.get("doing")
             )
     return before

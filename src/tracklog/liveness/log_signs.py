@@ -68,7 +68,7 @@ class LogSigns:
         self._seen_ms: int | None = None
         self._written_ms: int | None = None
 
-    def see(
+    def add(
         self, events: Iterable[Event], *, seen_ms: int | None = None, written_ms: int | None = None
     ) -> None:
         """Takes in what happened next. A time ahead of when it was seen counts as that, or as when the log was written."""
@@ -77,7 +77,7 @@ class LogSigns:
         for event in events:
             if event.is_copy or (event.is_sidechain and not self._is_subagent):
                 continue  # another file's, or an old client's subagent in the main file
-            self._take(event)
+            self._add(event)
 
     def sign(self, now_ms: int) -> Sign | None:
         """The newest sign; None while the log has said nothing of what is done."""
@@ -94,7 +94,7 @@ class LogSigns:
             sign = sign._replace(doing=told_call(called.name, opened(called.input), self._cwd))
         return LogSign(sign, self._is_unsaid)
 
-    def _take(self, event: Event) -> None:
+    def _add(self, event: Event) -> None:
         match event:
             case ToolCalled(is_server_side=False):
                 self._open[event.call] = event

@@ -216,7 +216,7 @@ class Board:
         return is_named_late and self._watch.watches_home(run.agent, homes)
 
     def _row(self, name: Name, session: WatchedSession, now_ms: int) -> BoardRow:
-        told, counted = session.told, self._counts.of(name, session)
+        told, counted = session.latest, self._counts.of(name, session)
         threads = thread_rows(session, now_ms, self.usual_ms)
         return BoardRow(
             id=session.id,
@@ -295,7 +295,7 @@ def _state_of_run(run: RunEntry, now_ms: int) -> LiveState:
 def _is_shown(session: WatchedSession, now_ms: int) -> bool:
     if session.state.state in ("working", "waiting", "idle") and session.alive.life == "alive":
         return True
-    return bool(session.paths) and now_ms - session.told.last_ms < _SHOWN_MS
+    return bool(session.paths) and now_ms - session.latest.last_ms < _SHOWN_MS
 
 
 def _rank(row: BoardRow) -> tuple[int, int, str, str]:

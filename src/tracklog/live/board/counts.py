@@ -106,7 +106,7 @@ class BoardCounts:
         own = SessionFiles(session.id, agent, tuple(files))
         if name not in self._related:
             self._related[name] = self._watch.related_to(own)
-        return _Job(name, own, self._related[name], session.told.window, session.activity.first_ms)
+        return _Job(name, own, self._related[name], session.latest.window, session.activity.first_ms)
 
     def _count(self, job: _Job) -> None:
         began = self._clock()
@@ -156,7 +156,7 @@ class CountsBeside(BoardCounts):
                 self._asked.add(name)
             self._n += 1
             is_quiet = session.state.state not in _LIVING
-            self._wanted.put((is_quiet, -session.told.last_ms, self._n, job))
+            self._wanted.put((is_quiet, -session.latest.last_ms, self._n, job))
         return self._counted.get(name, Counted())
 
     def close(self) -> None:

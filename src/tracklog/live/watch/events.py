@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from tracklog.live.journal import LiveEvent, told_state
+from tracklog.live.journal import LiveEvent, reported_state
 from tracklog.live.watch.session import WatchedSession
 from tracklog.model.events import (
     ContextCompacted,
@@ -33,22 +33,22 @@ from tracklog.model.states import LiveState
 
 LONGEST_TEXT = 2000
 _LONGEST_INPUT = 400
-Told = tuple[str, dict[str, Any]]
+Summary = tuple[str, dict[str, Any]]
 
 
-def told_of(event: Event) -> Told | None:
+def summary_of(event: Event) -> Summary | None:
     """The name of what happened, and its facts; None for what nobody waits for."""
     if event.is_copy:
         return None
-    tell = _TOLD.get(type(event))
-    return tell(event) if tell is not None else None
+    summarize = _SUMMARIES.get(type(event))
+    return summarize(event) if summarize is not None else None
 
 
-def _prompt(event: PromptGiven) -> Told:
+def _prompt(event: PromptGiven) -> Summary:
     return "prompt_given", {"text": event.text[:LONGEST_TEXT], "origin": event.origin}
 
 
-def _reply(event: ModelReplied) -> Told | None:
+def _reply(event: ModelReplied) -> Summary | None:
     if not event.text.strip() and event.stop_reason is None and event.api_error is None:
         return None
     return "model_replied", _without_none(
@@ -60,49 +60,49 @@ def _reply(event: ModelReplied) -> Told | None:
     )
 
 
-def _call(event: ToolCalled) -> Told:
+def _call(event: ToolCalled) -> Summary:
     return "tool_called", {"call": event.call, "name": event.name, "input": short_input(event.input)}
 
 
-def _result(event: ToolReturned) -> Told:
+def _result(event: ToolReturned) -> Summary:
     return "tool_returned", _without_none(
         call=event.call, said=event.said, exit_code=event.exit_code, took_ms=event.took_ms
     )
 
 
-def _end(event: TurnEnded) -> Told:
+def _end(event: TurnEnded) -> Summary:
     return "turn_ended", _without_none(took_ms=event.took_ms, error=event.error)
 
 
-def _interruption(event: TurnInterrupted) -> Told:
+def _interruption(event: TurnInterrupted) -> Summary:
     return "turn_interrupted", {"in_tool": event.in_tool}
 
 
-def _failure(event: RequestFailed) -> Told:
+def _failure(event: RequestFailed) -> Summary:
     return "request_failed", _without_none(
         text=event.text[:LONGEST_TEXT], status=event.status, attempt=event.attempt, is_final=event.is_final
     )
 
 
-def _compaction(event: ContextCompacted) -> Told:
+def _compaction(event: ContextCompacted) -> Summary:
     return "context_compacted", _without_none(
         trigger=event.trigger, tokens_before=event.tokens_before, tokens_after=event.tokens_after
     )
 
 
-def _title(event: SessionTitled) -> Told | None:
+def _title(event: SessionTitled) -> Summary | None:
     return (
         None if event.source == "last_prompt" else ("session_titled", {"title": event.title[:LONGEST_TEXT]})
     )
 
 
-def _task(event: TaskSeen) -> Told:
+def _task(event: TaskSeen) -> Summary:
     return "task_seen", _without_none(
         task=event.task, end=event.end, call=event.call, exit_code=event.exit_code
     )
 
 
-_TOLD: dict[type[Event], Callable[[Any], Told | None]] = {
+_SUMMARIES: dict[type[Event], Callable[[Any], Summary | None]] = {
     PromptGiven: _prompt,
     ModelReplied: _reply,
     ToolCalled: _call,
@@ -156,11 +156,11 @@ def state_facts(state: LiveState) -> dict[str, Any]:
 
 
 def is_other(before: LiveState, after: LiveState) -> bool:
-    return _told_apart_by(before) != _told_apart_by(after)
+    return _visible_facts(before) != _visible_facts(after)
 
 
-def _told_apart_by(state: LiveState) -> tuple[object, ...]:
-    return told_state(state), state.has_background
+def _visible_facts(state: LiveState) -> tuple[object, ...]:
+    return reported_state(state), state.has_background
 
 
 def moment_of(at_ms: int) -> str:
@@ -204,7 +204,7 @@ class EventQueue:
                 thread=thread,
                 line=line,
                 path=path,
-                cwd=session.told.cwd,
+                cwd=session.latest.cwd,
                 data=dict(data or {}),
             )
         )

@@ -97,7 +97,7 @@ class WatchedProcesses:
             session = self._sessions.by_name.get(name)
             if session is not None and session.asked != asked.get(name):
                 session.asked = asked.get(name)
-                self._sessions.has_news(name)
+                self._sessions.wake(name)
         self._asked = set(asked)
 
     def _find_ended(self) -> None:
@@ -116,17 +116,17 @@ class WatchedProcesses:
                 continue
             session = sessions.open((agent, id))
             session.register(one.sign, one.alive, now_ms=now_ms)
-            session.told.cwd = session.told.cwd or one.cwd
+            session.latest.cwd = session.latest.cwd or one.cwd
         for name, session in sessions.by_name.items():
             if name[0] != agent or name[1] in registered:
                 continue
-            if session.alive.has_left and session.alive.at_ms == session.told.last_ms:
+            if session.alive.has_left and session.alive.at_ms == session.latest.last_ms:
                 continue  # it has left, and nothing came since
             facts = session.process_facts(now_ms, only_main_log=clients.processes.holds_logs_open)
             alive = clients.view.alive(facts) if facts.paths else session.alive
             if alive != session.alive:
                 session.alive = alive
-                sessions.has_news(name)
+                sessions.wake(name)
 
 
 def _clients_in(agent: str, roots: Sequence[Root]) -> _Clients:

@@ -79,7 +79,7 @@ class Activity:
         self._lines: dict[int, int] = {}
         self.first_ms: int | None = None  # the earliest moment that was named
 
-    def see(self, at_ms: int) -> None:
+    def add(self, at_ms: int) -> None:
         """A line of this moment came."""
         minute = at_ms // MINUTE_MS
         self._lines[minute] = self._lines.get(minute, 0) + 1
@@ -186,7 +186,7 @@ class WatchedSession:
 
     agent: str
     id: str
-    told: LastActivity = field(default_factory=LastActivity)
+    latest: LastActivity = field(default_factory=LastActivity)
     hooks: HookSigns = field(default_factory=HookSigns)
     registered: Sign | None = None
     asked: Sign | None = None  # a permission, of tracklog itself
@@ -201,7 +201,7 @@ class WatchedSession:
     activity: Activity = field(default_factory=Activity)
     _asked: dict[str, str] = field(default_factory=dict)  # the first prompt of each subagent
 
-    def see(
+    def add_events(
         self, thread: str, events: Iterable[Event], *, now_ms: int, written_ms: int | None = None
     ) -> None:
         """Takes in what the log of one of its threads told, and when that was last written."""
@@ -209,7 +209,7 @@ class WatchedSession:
         signs = self.threads.get(thread)
         if signs is None:
             signs = self.threads[thread] = LogSigns(is_subagent=thread != MAIN)
-        signs.see(events, seen_ms=now_ms, written_ms=written_ms)
+        signs.add(events, seen_ms=now_ms, written_ms=written_ms)
         self._count(events, now_ms)
         for event in events:
             if not event.is_copy:
@@ -223,7 +223,7 @@ class WatchedSession:
 
     def settle(self, now_ms: int) -> LiveState:
         """What it does now, from all that was told."""
-        self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms, last_ms=self.told.last_ms)
+        self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms, last_ms=self.latest.last_ms)
         return self.state
 
     def process_facts(self, now_ms: int, *, only_main_log: bool) -> SessionFacts:
@@ -232,10 +232,10 @@ class WatchedSession:
         return SessionFacts(
             self.id,
             paths if only_main_log else list(self.paths.values()),
-            self.told.last_ms,
+            self.latest.last_ms,
             does=partial(self._log_state, now_ms),
-            cwd=self.told.cwd,
-            entrypoint=self.told.entrypoint,
+            cwd=self.latest.cwd,
+            entrypoint=self.latest.entrypoint,
         )
 
     def _log_state(self, now_ms: int) -> Doing | None:
@@ -252,7 +252,7 @@ class WatchedSession:
     def is_past(self, before_ms: int) -> bool:
         """Whether it is over, and nothing happened in it since then."""
         is_over = self.state.state in ("ended", "crashed", "unknown") and self.alive.life != "alive"
-        times = (self.told.last_ms, self.alive.at_ms or 0, *(sign.at_ms for sign in self.signs(before_ms)))
+        times = (self.latest.last_ms, self.alive.at_ms or 0, *(sign.at_ms for sign in self.signs(before_ms)))
         return is_over and max(times) < before_ms
 
     def working_threads(self, now_ms: int) -> list[str]:
@@ -297,7 +297,7 @@ class WatchedSession:
         moments = (moment_ms(event.at) for event in events if not event.is_copy)
         at = next((at for at in moments if at != NO_TIME), None)
         if at is not None:
-            self.activity.see(min(at, now_ms))
+            self.activity.add(min(at, now_ms))
 
     def _name(self, thread: str, name: str | None) -> None:
         if name and thread != MAIN:
@@ -306,7 +306,7 @@ class WatchedSession:
     def _note(self, thread: str, event: Event, now_ms: int, written_ms: int | None) -> None:
         at = moment_ms(event.at)
         if at != NO_TIME:
-            self.told.last_ms = max(self.told.last_ms, not_ahead(at, now_ms, written_ms))
+            self.latest.last_ms = max(self.latest.last_ms, not_ahead(at, now_ms, written_ms))
         match event:
             case ToolCalled(name=name) if name in _SPAWNERS and event.call not in self.joined:
                 self.pending[event.call] = Pending(event.call, max(at, 0), thread, _name_in(event))
@@ -317,16 +317,16 @@ class WatchedSession:
             case ThreadDescribed():
                 self._describe(event.thread or thread, event)
             case SessionTitled(source=source, title=title) if source != "last_prompt" and title:
-                self.told.title = title
+                self.latest.title = title
             case SessionDescribed() if thread == MAIN:
-                self.told.cwd = event.cwd or self.told.cwd
-                self.told.branch = event.branch or self.told.branch
-                self.told.entrypoint = event.entrypoint or self.told.entrypoint
+                self.latest.cwd = event.cwd or self.latest.cwd
+                self.latest.branch = event.branch or self.latest.branch
+                self.latest.entrypoint = event.entrypoint or self.latest.entrypoint
             case ModelReplied() if thread == MAIN and not event.is_synthetic:
-                self.told.model = event.model or self.told.model
-                self.told.last_words = event.text.strip()[:_LONGEST_WORDS] or self.told.last_words
+                self.latest.model = event.model or self.latest.model
+                self.latest.last_words = event.text.strip()[:_LONGEST_WORDS] or self.latest.last_words
             case PromptGiven() if thread == MAIN:
-                self.told.last_prompt = event.text.strip()[:_LONGEST_WORDS]
+                self.latest.last_prompt = event.text.strip()[:_LONGEST_WORDS]
                 if event.origin != "queued":
                     self._lose_pending(thread)
             case PromptGiven():

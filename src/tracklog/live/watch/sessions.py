@@ -25,11 +25,11 @@ class Timers(Generic[Key]):
         self._due: dict[Key, int] = {}
         self._next_ms = 0
 
-    def tell(self, key: Key) -> None:
+    def wake(self, key: Key) -> None:
         """Something was told of it."""
         self._news.add(key)
 
-    def ready(self, now_ms: int) -> set[Key]:
+    def due(self, now_ms: int) -> set[Key]:
         """Whose turn it is; each once."""
         ready, self._news = self._news, set()
         if now_ms >= self._next_ms:
@@ -61,20 +61,20 @@ class WatchedSessions:
         if session is None:
             session = self.by_name[name] = WatchedSession(*name)
             self._forgotten.pop(name, None)
-        self._timers.tell(name)
+        self._timers.wake(name)
         return session
 
-    def has_news(self, name: Name) -> None:
+    def wake(self, name: Name) -> None:
         """Look at this session soon."""
-        self._timers.tell(name)
+        self._timers.wake(name)
 
-    def look_again_at(self, name: Name, at_ms: int | None) -> None:
+    def set_timer(self, name: Name, at_ms: int | None) -> None:
         """Look at this session at a moment though there is no news; None: never."""
         self._timers.set(name, at_ms)
 
     def due(self, now_ms: int) -> dict[Name, WatchedSession]:
         """The sessions to look at now; each once."""
-        ready = self._timers.ready(now_ms)
+        ready = self._timers.due(now_ms)
         return {name: session for name in ready if (session := self.by_name.get(name)) is not None}
 
     def is_forgotten(self, name: Name) -> bool:

@@ -120,7 +120,9 @@ class _Watching:
         ):
             watch.begin()
             self._write(watch.wait(0.0), told)
-            write_before(folder, watch.told(self._journal.next_n - 1))  # who is killed soon leaves it, too
+            write_before(
+                folder, watch.snapshot(self._journal.next_n - 1)
+            )  # who is killed soon leaves it, too
             self._has_news.set()
             save_at, saved = time.monotonic() + _SAVE_S, (watch.n_changes, self._journal.next_n)
             changed_at, n_changes = time.monotonic(), watch.n_changes
@@ -135,9 +137,9 @@ class _Watching:
                     now = watch.n_changes, self._journal.next_n
                     if now != saved and time.monotonic() >= save_at:
                         save_at, saved = time.monotonic() + _SAVE_S, now
-                        write_before(folder, watch.told(self._journal.next_n - 1))
+                        write_before(folder, watch.snapshot(self._journal.next_n - 1))
             finally:
-                write_before(folder, watch.told(self._journal.next_n - 1))
+                write_before(folder, watch.snapshot(self._journal.next_n - 1))
 
     def _write(self, events: list[LiveEvent], told: set[tuple[str, int, str]]) -> None:
         for event in events:
@@ -148,10 +150,10 @@ class _Watching:
 
 
 def _followed(following: Following, watching: _Watching) -> Iterator[list[LiveEvent]]:
-    yield from _told(following)
+    yield from _batches(following)
     while True:
         if watching.wait(_TICK_S):
-            yield from _told(following)
+            yield from _batches(following)
         else:
             yield []
 
@@ -160,20 +162,20 @@ def _followed_for_a_while(following: Following) -> Iterator[list[LiveEvent]]:
     deadline = time.monotonic() + _TRY_S
     while time.monotonic() < deadline:
         before = following.last_n
-        yield from _told(following)
+        yield from _batches(following)
         if following.last_n == before:
             time.sleep(_TICK_S / 4)
 
 
-def _told(following: Following) -> Iterator[list[LiveEvent]]:
+def _batches(following: Following) -> Iterator[list[LiveEvent]]:
     """What was added, a part at a time: who comes late does not hold all of it. At least one part, if only an empty one."""
     more = following.more()
-    yield _part_of(more, following)
-    while events := _part_of(more, following):
+    yield _batch_of(more, following)
+    while events := _batch_of(more, following):
         yield events
 
 
-def _part_of(more: Iterator[LiveEvent], following: Following) -> list[LiveEvent]:
+def _batch_of(more: Iterator[LiveEvent], following: Following) -> list[LiveEvent]:
     lost = following.lost
     events = list(islice(more, _MOST_AT_ONCE))
     if following.lost > lost:

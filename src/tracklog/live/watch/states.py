@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tracklog.live.journal import WatchSnapshot, key_of, told_state
+from tracklog.live.journal import WatchSnapshot, key_of, reported_state
 from tracklog.live.notify import Announcements
 from tracklog.live.watch.events import EventQueue, is_other, state_facts
 from tracklog.live.watch.session import WatchedSession
@@ -44,33 +44,35 @@ class StateChanges:
             before = session.state
             after = session.settle(now_ms)
             if is_other(before, after):
-                self._tell_state(session, before.state, after)
+                self._report(session, before.state, after)
             if after.state in ("ended", "crashed"):
                 self._lose_pending(session)
-            self._sessions.look_again_at(name, session.changes_by_itself(now_ms))
+            self._sessions.set_timer(name, session.changes_by_itself(now_ms))
         if not self._events.is_quiet:
             self._announce(now_ms)
 
     def settle_first(self) -> None:
         """Settle all sessions when a watch begins: waits that an earlier watch told are not told again."""
         self.settle(self._sessions.by_name)
-        self._announce(self._now_ms(), only=self._is_as_told)
+        self._announce(self._now_ms(), only=self._is_as_reported)
 
-    def tell_what_changed_since(self) -> None:
+    def report_changes_since(self) -> None:
         """Tell the states that are other than those that an earlier watch told."""
         for session in self._sessions.by_name.values():
-            if not self._is_as_told(session):
+            if not self._is_as_reported(session):
                 known = self._before.states.get(key_of(session.agent, session.id)) if self._before else None
-                self._tell_state(session, known.state if known else "unknown", session.state)
+                self._report(session, known.state if known else "unknown", session.state)
 
-    def _is_as_told(self, session: WatchedSession) -> bool:
+    def _is_as_reported(self, session: WatchedSession) -> bool:
         """Whether an earlier watch told the state that a session has; without one, how things stand is no news."""
         if self._before is None:
             return True
         known = self._before.states.get(key_of(session.agent, session.id))
-        return known == told_state(session.state) if known is not None else session.state.state != "waiting"
+        return (
+            known == reported_state(session.state) if known is not None else session.state.state != "waiting"
+        )
 
-    def _tell_state(self, session: WatchedSession, before: str, after: LiveState) -> None:
+    def _report(self, session: WatchedSession, before: str, after: LiveState) -> None:
         self._events.add("state_changed", session, data={"before": before, **state_facts(after)})
 
     def _announce(self, now_ms: int, *, only: Callable[[WatchedSession], bool] | None = None) -> None:

@@ -68,13 +68,13 @@ class Tail:
     """One log. `before` gives what its end told when it was first looked at, `more` what came since."""
 
     def __init__(
-        self, file: LogFile, *, told_to: int | None = None, clock: Callable[[], float] = time.monotonic
+        self, file: LogFile, *, known_to: int | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`told_to` is how many of its bytes are no news; None: all that stand there now."""
+        """`known_to` is how many of its bytes are no news; None: all that stand there now."""
         self.file = file
         self._stood_in = file.path.parent
         self._clock = clock
-        self._began_at = file.size if told_to is None else min(told_to, file.size)
+        self._began_at = file.size if known_to is None else min(known_to, file.size)
         start, n_lines = _start_of_the_end(file, self._began_at)
         self._follower = Follower(file.path, start, limit=_AT_ONCE)
         self._cutter = Cutter(offset=start, number=n_lines + 1)
@@ -101,7 +101,7 @@ class Tail:
         self._stood_in, self.file = self.file.path.parent, file
         self._follower.path = file.path
 
-    def told_of(self, file: LogFile) -> int | None:
+    def offset_in(self, file: LogFile) -> int | None:
         """How far a file was read that was this log, and stands under another name now; None if it never was."""
         known = (self._follower.stands, self._follower.left)
         ours = (left for left in known if left and left.identity == (file.device, file.inode))
@@ -287,16 +287,16 @@ class FollowedLogs:
             self._changed_at[path] = self._clock()
         return tail
 
-    def take_up(self, file: LogFile) -> Tail | None:
+    def follow(self, file: LogFile) -> Tail | None:
         """Follows a log from where it was told; None if it went while others were read: it is followed elsewhere."""
         path = str(file.path)
         if not os.path.lexists(path):
             return None
         tail = self._moved_here(file)
         if tail is None:
-            told = self._told_before(file)
+            told = self._known_offset(file)
             told = 0 if told is None and file.size <= LONGEST else told
-            tail = Tail(file, told_to=told, clock=self._clock)
+            tail = Tail(file, known_to=told, clock=self._clock)
         self._left_at.pop(path, None)
         self._tails[path] = tail
         self._changed_at[path] = self._clock()
@@ -306,7 +306,7 @@ class FollowedLogs:
         """The logs that are to be asked again soon, though nothing changes in them."""
         return [tail for tail in self._tails.values() if tail.is_undecided]
 
-    def told(self, known: Mapping[str, LogFile]) -> dict[str, int]:
+    def offsets(self, known: Mapping[str, LogFile]) -> dict[str, int]:
         """How far each log was told; of those that were not looked at, how long they are."""
         left_at = {path: self._left_at.get(path, file.size) for path, file in known.items()}
         return left_at | {path: tail.offset for path, tail in self._tails.items()}
@@ -339,15 +339,15 @@ class FollowedLogs:
         """The tail of a log that stood at another place, of which nothing is left there."""
         name = f"/{file.path.name}"
         for path, tail in self._tails.items():
-            if (path.endswith(name) or tail.told_of(file) is not None) and not os.path.lexists(path):
+            if (path.endswith(name) or tail.offset_in(file) is not None) and not os.path.lexists(path):
                 del self._tails[path], self._changed_at[path]
                 tail.move_to(file)
                 return tail
         return None
 
-    def _told_before(self, file: LogFile) -> int | None:
+    def _known_offset(self, file: LogFile) -> int | None:
         """How far a log was told that is not followed now, here or where it stood before; None if it is new."""
-        put_aside = (told for tail in self._tails.values() if (told := tail.told_of(file)) is not None)
+        put_aside = (told for tail in self._tails.values() if (told := tail.offset_in(file)) is not None)
         told = next(put_aside, None)
         if told is None:
             told = self._left_at.get(str(file.path))

@@ -25,8 +25,8 @@ from tracklog.agents.hooks.records import HookInput, Spooled, TurnNotice
 from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.errors import UserError
 from tracklog.home import Home
-from tracklog.live.journal import LiveEvent, WatchSnapshot, key_of, told_state
-from tracklog.live.watch.events import EventQueue, moment_of, told_of
+from tracklog.live.journal import LiveEvent, WatchSnapshot, key_of, reported_state
+from tracklog.live.watch.events import EventQueue, moment_of, summary_of
 from tracklog.live.watch.files import RelatedLogs, WatchedFiles
 from tracklog.live.watch.processes import WatchedProcesses
 from tracklog.live.watch.session import WatchedSession
@@ -108,16 +108,16 @@ class Watch:
             if is_named and file.agent and file.session:
                 self._logs.setdefault((file.agent, file.session), set()).add(str(file.path))
         for file in self._to_begin_with(found):
-            self._see(file)
+            self._read_changed(file)
         for file in found:  # they name the calls that asked for subagents
             if file.kind is FileKind.META and (file.agent, file.session) in self.sessions:
-                self._see(file)
-        self._see_spool()
+                self._read_changed(file)
+        self._read_hooks()
         self._processes.step()
         with self._quietly():
             self._states.settle_first()
         self._events.is_quiet = False
-        self._states.tell_what_changed_since()
+        self._states.report_changes_since()
         self._is_beginning = False
 
     def _to_begin_with(self, found: Sequence[LogFile]) -> list[LogFile]:
@@ -152,7 +152,7 @@ class Watch:
         """The one session that a person means: an id, the start of one, a file, or @last. Raises UserError for several."""
         if text == "@last":
             newest_first = list(reversed(self.sessions))
-            return max(newest_first, key=lambda name: self.sessions[name].told.last_ms, default=None)
+            return max(newest_first, key=lambda name: self.sessions[name].latest.last_ms, default=None)
         if not text:
             raise UserError("which session? its name is empty")
         alike = [name for name in self.sessions if name[1].lower().startswith(text.lower())]
@@ -163,7 +163,7 @@ class Watch:
         if not files:
             return None
         with self._quietly():
-            self._see(files[0])
+            self._read_changed(files[0])
             self._states.settle(self.sessions)
         return self._names.of(files[0])[0]
 
@@ -188,10 +188,10 @@ class Watch:
         """The sessions whose requests may stand in its logs, too: those of its folder, or those that a rollout names."""
         return self._related.related_to(session)
 
-    def told(self, n: int) -> WatchSnapshot:
+    def snapshot(self, n: int) -> WatchSnapshot:
         """How far everything was told, for the next watch; `n` is the last number that was given."""
-        sizes = self._followed.told(self._files.known)
-        states = {key_of(*name): told_state(session.state) for name, session in self.sessions.items()}
+        sizes = self._followed.offsets(self._files.known)
+        states = {key_of(*name): reported_state(session.state) for name, session in self.sessions.items()}
         return WatchSnapshot(n, sizes, self._spool.told() if self._spool is not None else "", states)
 
     def wait(self, timeout_s: float = 0.2) -> list[LiveEvent]:
@@ -202,9 +202,9 @@ class Watch:
         unread = {str(tail.file.path): tail.file for tail in asked_again}
         self.n_changes += len(changed)
         for file in (unread | changed).values():
-            self._see(file)
+            self._read_changed(file)
         if self._files.beside_is_due:
-            self._see_spool()
+            self._read_hooks()
         self._processes.step()
         self._states.settle(self._sessions.due(self._now_ms()))
         if self._followed.sweep(self._files.known):
@@ -221,21 +221,21 @@ class Watch:
 
     # What was seen, by its source:
 
-    def _see(self, file: LogFile) -> None:
+    def _read_changed(self, file: LogFile) -> None:
         if file.kind is FileKind.REGISTRY:
             self._processes.refresh_soon(file.agent)
         elif file.kind in _FOLLOWED and file.agent is not None and file.path.suffix != ".zst":
             if file.size >= 0:
-                self._see_log(file)
+                self._read_log(file)
         elif file.kind is FileKind.META and file.size >= 0:
-            self._see_meta(file)
+            self._read_meta(file)
 
-    def _see_log(self, file: LogFile) -> None:
+    def _read_log(self, file: LogFile) -> None:
         path = str(file.path)
         known = self._followed.changed(file)
         if known in self._unread and len(self._events) >= _MOST_AT_ONCE:
             return  # it is the first in the next round
-        tail = known or self._followed.take_up(file)
+        tail = known or self._followed.follow(file)
         if tail is None:
             return
         name, thread = self._names.of(file)
@@ -247,7 +247,7 @@ class Watch:
         if is_new or session.alive.life == "gone":
             self._processes.expect_client(name[0])
         for seen in tail.before():
-            self._take(session, thread, seen, written_ms=file.mtime_ns // 1_000_000)
+            self._add_events(session, thread, seen, written_ms=file.mtime_ns // 1_000_000)
         steps = self._unread.pop(tail, None) or tail.more()
         if is_new and self._is_news(file):
             first = list(islice(steps, _FIRST_LINES))
@@ -260,7 +260,7 @@ class Watch:
             if isinstance(step, LogReplaced):
                 self._events.add("log_replaced", session, thread=thread, path=path, data={"why": step.why})
             elif step is not None:
-                self._see_line(session, thread, step, path)
+                self._add_line(session, thread, step, path)
             is_enough = time.monotonic() > until or len(self._events) >= _MOST_AT_ONCE
             if is_enough and not self._is_beginning:
                 self._unread[tail] = steps  # the others want their turn, and who follows wants what there is
@@ -270,21 +270,21 @@ class Watch:
         """In which folder a new session works, before anything is told of it."""
         events = (event for step in steps if isinstance(step, TailChunk) for event in step.events)
         cwds = (event.cwd for event in events if isinstance(event, SessionDescribed) and event.cwd)
-        session.told.cwd = session.told.cwd or next(cwds, None)
+        session.latest.cwd = session.latest.cwd or next(cwds, None)
 
     def _is_news(self, file: LogFile) -> bool:
         return not self._is_beginning or (
             self._before is not None and str(file.path) not in self._before.sizes
         )
 
-    def _see_line(self, session: WatchedSession, thread: str, seen: TailChunk, path: str) -> None:
+    def _add_line(self, session: WatchedSession, thread: str, seen: TailChunk, path: str) -> None:
         self._grown.setdefault((session.agent, session.id, thread), set()).add(seen.piece.line)
         before = set(session.pending)
-        self._take(session, thread, seen)
+        self._add_events(session, thread, seen)
         for event in seen.events:
-            told = told_of(event)
-            if told is not None:
-                what, data = told
+            summary = summary_of(event)
+            if summary is not None:
+                what, data = summary
                 self._events.add(
                     what,
                     session,
@@ -304,25 +304,25 @@ class Watch:
                 "thread_pending", session, thread=thread, data={"call": call, "name": pending.name}
             )
 
-    def _take(
+    def _add_events(
         self, session: WatchedSession, thread: str, seen: TailChunk, *, written_ms: int | None = None
     ) -> None:
-        session.see(thread, seen.events, now_ms=self._now_ms(), written_ms=written_ms)
+        session.add_events(thread, seen.events, now_ms=self._now_ms(), written_ms=written_ms)
         if thread == MAIN and (said := _WINDOW.search(seen.piece.raw)):
-            session.told.window = int(said[1])
+            session.latest.window = int(said[1])
 
-    def _see_meta(self, file: LogFile) -> None:
+    def _read_meta(self, file: LogFile) -> None:
         """The file beside a subagent's log names the call that asked for it."""
         if (name := self._names.session_beside(file)) is not None:
             for _, events in told_by(file):
-                self._sessions.open(name).see(thread_of(file), events, now_ms=self._now_ms())
+                self._sessions.open(name).add_events(thread_of(file), events, now_ms=self._now_ms())
 
     def _forget_past(self) -> None:
         for session in self._sessions.forget_past(self._now_ms()):
             for path in session.paths.values():
                 self._names.forget(path)
 
-    def _see_spool(self) -> None:
+    def _read_hooks(self) -> None:
         if self._spool is None:
             return
         told = lines_seen(self._before.spool) if self._before is not None and self._is_beginning else {}
@@ -331,19 +331,19 @@ class Watch:
             with self._quietly() if is_old else nullcontext():
                 for piece in SPOOL_READER.read([line]):
                     if isinstance(piece.record, Spooled) and piece.record.session:
-                        self._see_hook(piece.record, piece.record.session, str(path), piece.line)
+                        self._add_hook(piece.record, piece.record.session, str(path), piece.line)
 
-    def _see_hook(self, spooled: Spooled, session_id: str, path: str, line: int) -> None:
+    def _add_hook(self, spooled: Spooled, session_id: str, path: str, line: int) -> None:
         agent = spooled.agent or self._agent_of(session_id)
         name, told = self._names.by_id(session_id, agent), spooled.payload
-        if not self._is_ours(name, told):
+        if not self._is_below_roots(name, told):
             return
         session = self._sessions.open(name)
         thread: str = MAIN
         if isinstance(told, HookInput):
             thread = told.agent_id or MAIN
-            session.hooks.see(told, min(spooled.at_ms, self._now_ms()))
-            session.told.cwd = session.told.cwd or told.cwd
+            session.hooks.add(told, min(spooled.at_ms, self._now_ms()))
+            session.latest.cwd = session.latest.cwd or told.cwd
             data = {"hook": told.hook_event_name, "tool": told.tool_name, "call": told.tool_use_id}
         elif isinstance(told, TurnNotice):
             session.hooks.turn_completed(min(spooled.at_ms, self._now_ms()))
@@ -359,7 +359,7 @@ class Watch:
         known = (agent for agent in SUPPORTED if (agent, session_id) in self.sessions)
         return next(known, next(iter(SUPPORTED)))
 
-    def _is_ours(self, name: Name, told: object) -> bool:
+    def _is_below_roots(self, name: Name, told: object) -> bool:
         """Whether a hook tells of a session below our roots. A path in a payload is compared, and never opened."""
         if name in self._logs or name in self.sessions:
             return True
