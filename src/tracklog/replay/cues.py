@@ -2,7 +2,7 @@
 
 Rules
   1. Times are those of the log. A sign may have come before the line that tells of it: a permission was asked for
-     between a call and its result. So signs come out in order of time only when all was heard.
+     between a call and its result. So signs come out in order of time only when all was added.
   2. A permission was asked for where the log says so: a person decided, a refusal that was no interruption, a tool
      that asks. Of a permission that was given, clients before 2.1.3xx tell nothing.
   3. Stop comes with the last line of an answer, not after it: that line is flushed later (docs/replay.md). No Stop
@@ -94,11 +94,11 @@ class ThreadCues:
         self._shells: set[TaskId] = set()  # that run in the background
         self._ends: tuple[int, bool] | None = None  # a last answer was written, and says that it is the last
 
-    def hear(self, event: Event, raw: bytes, at_ms: int) -> None:
+    def add(self, event: Event, raw: bytes, at_ms: int) -> None:
         """Takes in what happened next; `raw` is the line that tells it."""
-        heard = self._HEARD.get(type(event))
-        if heard is not None and not event.is_copy and (self._thread is not None or not event.is_sidechain):
-            heard(self, event, raw, at_ms)
+        handle = self._HANDLERS.get(type(event))
+        if handle is not None and not event.is_copy and (self._thread is not None or not event.is_sidechain):
+            handle(self, event, raw, at_ms)
 
     def finish(self) -> list[Cue]:
         """All signs, in order of time."""
@@ -252,7 +252,7 @@ class ThreadCues:
         whose = {} if self._thread is None else {"agent_id": self._thread}
         self._found.append(HookCall(at_ms, event, {**whose, **fields}))
 
-    _HEARD: ClassVar[dict[type[Event], Callable[[Any, Any, bytes, int], None]]] = {
+    _HANDLERS: ClassVar[dict[type[Event], Callable[[Any, Any, bytes, int], None]]] = {
         PromptGiven: _prompted,
         TextInjected: _injected,
         TurnBegan: _began,

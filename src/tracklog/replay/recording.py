@@ -28,7 +28,7 @@ from tracklog.sources.lines import Line
 from tracklog.sources.log_file import UUID, Agent, FileKind, LogFile
 
 _LOGS = (FileKind.TRANSCRIPT, FileKind.SUBAGENT, FileKind.JOURNAL, FileKind.OTHER)
-_HEARD = (FileKind.TRANSCRIPT, FileKind.SUBAGENT)
+_WITH_CUES = (FileKind.TRANSCRIPT, FileKind.SUBAGENT)
 
 
 class RecordedWrite(NamedTuple):
@@ -95,7 +95,7 @@ class Recording:
 
 
 @dataclass
-class _Heard:
+class _ReadLog:
     """What one log tells."""
 
     file: LogFile
@@ -121,24 +121,22 @@ def recording_of(session: SessionFiles, *, as_id: str | None = None) -> Recordin
     """The session as a recording, to be played under its own id or another one."""
     beside = [file for file in session.files if file.kind not in _LOGS]
     names = _any_of(file.path.name.encode() for file in beside)
-    heard = [_listen(file, names, session) for file in session.files if file.kind in _LOGS]
-    heard = [one for one in heard if one.lengths]
-    if not heard:
+    logs = [_read_log(file, names, session) for file in session.files if file.kind in _LOGS]
+    logs = [one for one in logs if one.lengths]
+    if not logs:
         raise UserError(f"there is nothing to replay in the session {session.id}")
-    described = next((one.described for one in heard if one.described), None)
+    described = next((one.described for one in logs if one.described), None)
     cwd = (described and described.cwd) or ""
     ids = _new_ids(session, as_id) if as_id else {}
-    files = [RecordedFile(one.file, _place(one.file, session, cwd), one.parts) for one in heard]
+    files = [RecordedFile(one.file, _place(one.file, session, cwd), one.parts) for one in logs]
     files += [
-        RecordedFile(file, _place(file, session, cwd), [_at_once(file, heard)])
-        for file in beside
-        if file.size
+        RecordedFile(file, _place(file, session, cwd), [_at_once(file, logs)]) for file in beside if file.size
     ]
     return Recording(
         id=as_id or session.id,
         agent=session.agent,
         files=_each_place_once(files, ids),
-        cues=sorted((cue for one in heard for cue in one.cues), key=lambda cue: cue.at_ms),
+        cues=sorted((cue for one in logs for cue in one.cues), key=lambda cue: cue.at_ms),
         ids=ids,
         cwd=cwd,
         version=described.version if described else None,
@@ -151,34 +149,34 @@ def _any_of(names: Iterable[bytes]) -> re.Pattern[bytes] | None:
     return re.compile(words) if words else None
 
 
-def _listen(file: LogFile, names: re.Pattern[bytes] | None, session: SessionFiles) -> _Heard:
+def _read_log(file: LogFile, names: re.Pattern[bytes] | None, session: SessionFiles) -> _ReadLog:
     """Reads a log once; of one that is damaged, what can be read."""
-    heard = _Heard(file)
+    log = _ReadLog(file)
     is_main = file in session.mains
     cues = ThreadCues(support_for(session.agent).replay, thread=None if is_main else str(thread_of(file)))
     translator = translator_of(file)
     now_ms = NO_TIME
     try:
-        for piece in reader_for(file).read(_noted(lines_of(file), heard)):
+        for piece in reader_for(file).read(_noted(lines_of(file), log)):
             at_ms = moment_ms(piece.at)
-            heard.times[piece.line - 1] = max(heard.times[piece.line - 1], at_ms)
+            log.times[piece.line - 1] = max(log.times[piece.line - 1], at_ms)
             now_ms = max(now_ms, at_ms)
             for name in names.findall(piece.raw) if names else ():
-                heard.named.setdefault(name, now_ms)
-            for event in translator.translate(piece) if file.kind in _HEARD else ():
-                heard.described = heard.described or _description(event)
-                cues.hear(event, piece.raw, now_ms)
+                log.named.setdefault(name, now_ms)
+            for event in translator.translate(piece) if file.kind in _WITH_CUES else ():
+                log.described = log.described or _description(event)
+                cues.add(event, piece.raw, now_ms)
     except NotReadable:
         pass  # the bytes before the damage are what is played
-    begins_ms = heard.parts[0].at_ms if heard.lengths else 0
-    heard.cues = [cue._replace(at_ms=max(cue.at_ms, begins_ms)) for cue in cues.finish()]
-    return heard
+    begins_ms = log.parts[0].at_ms if log.lengths else 0
+    log.cues = [cue._replace(at_ms=max(cue.at_ms, begins_ms)) for cue in cues.finish()]
+    return log
 
 
-def _noted(lines: Iterable[Line], heard: _Heard) -> Iterator[Line]:
+def _noted(lines: Iterable[Line], log: _ReadLog) -> Iterator[Line]:
     for line in lines:
-        heard.lengths.append(line.length + line.ended)
-        heard.times.append(NO_TIME)
+        log.lengths.append(line.length + line.ended)
+        log.times.append(NO_TIME)
         yield line
 
 
@@ -186,15 +184,15 @@ def _description(event: Event) -> SessionDescribed | None:
     return event if isinstance(event, SessionDescribed) and event.cwd else None
 
 
-def _at_once(file: LogFile, heard: list[_Heard]) -> RecordedWrite:
+def _at_once(file: LogFile, logs: list[_ReadLog]) -> RecordedWrite:
     """A file beside the logs: there before the log it belongs to, or the line that names it; else at the end."""
     stem = file.path.name.partition(".")[0]
     if file.kind is FileKind.META:
-        for one in heard:
+        for one in logs:
             if one.file.path.parent == file.path.parent and one.file.path.name.partition(".")[0] == stem:
                 return RecordedWrite(one.parts[0].at_ms, file.size)
-    named = [one.named[name] for one in heard if (name := file.path.name.encode()) in one.named]
-    return RecordedWrite(min(named) if named else max(one.parts[-1].at_ms for one in heard), file.size)
+    named = [one.named[name] for one in logs if (name := file.path.name.encode()) in one.named]
+    return RecordedWrite(min(named) if named else max(one.parts[-1].at_ms for one in logs), file.size)
 
 
 def _new_ids(session: SessionFiles, as_id: str) -> dict[bytes, bytes]:
