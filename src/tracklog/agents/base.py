@@ -15,8 +15,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from tracklog.sources.process_start import UNKNOWN_PROCESS, Alive, programs
-
 if TYPE_CHECKING:
     from pathlib import Path, PurePosixPath
 
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from tracklog.model.records import Piece
     from tracklog.model.states import Doing, Sign
     from tracklog.sources.log_file import Agent, LogFile
+    from tracklog.sources.process_start import Alive
 
 
 class Translator(Protocol):
@@ -121,6 +120,8 @@ class ProcessView:
 
     def alive(self, session: SessionFacts) -> Alive:
         """Whether the process of a session lives that no client has registered."""
+        from tracklog.sources.process_start import UNKNOWN_PROCESS  # not for those who only load the contract
+
         return UNKNOWN_PROCESS
 
     def open_sessions(self) -> OpenSessions:
@@ -145,7 +146,7 @@ class AgentProcesses:
     names_log_late = False  # where the log of a new session will be is known only once it is there
     asks_permissions_here = False  # tracklog's own hook can put a client's permission requests to the person
 
-    def view(self, homes: Iterable[Path] = (), *, programs: Programs = programs) -> ProcessView:
+    def view(self, homes: Iterable[Path] = (), *, programs: Programs | None = None) -> ProcessView:
         """A view of the clients in these homes; `programs` gives the names of all processes, where they are known."""
         return ProcessView()
 

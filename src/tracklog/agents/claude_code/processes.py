@@ -28,7 +28,8 @@ from tracklog.agents.base import (
 from tracklog.agents.claude_code.places import home_of, homes_of
 from tracklog.agents.claude_code.session_registry import SessionRegistry, better, session_of_process
 from tracklog.model.states import SILENT_MS
-from tracklog.sources.process_start import NEAR_MS, UNKNOWN_PROCESS, Alive, pids_named, programs
+from tracklog.sources.process_start import NEAR_MS, UNKNOWN_PROCESS, Alive, pids_named
+from tracklog.sources.process_start import programs as all_programs
 
 if TYPE_CHECKING:
     from tracklog.sources.processes import RunningClient
@@ -47,14 +48,14 @@ class ClaudeProcesses(AgentProcesses):
     registry_folder = "sessions"
     asks_permissions_here = True
 
-    def view(self, homes: Iterable[Path] = (), *, programs: Programs = programs) -> RegistryView:
-        return RegistryView(homes, programs=programs)
+    def view(self, homes: Iterable[Path] = (), *, programs: Programs | None = None) -> RegistryView:
+        return RegistryView(homes, programs=programs or all_programs)
 
 
 class RegistryView(ProcessView):
     """The registries of some homes, and the processes of clients that keep none."""
 
-    def __init__(self, homes: Iterable[Path] = (), *, programs: Programs = programs) -> None:
+    def __init__(self, homes: Iterable[Path], *, programs: Programs) -> None:
         self._homes = dict.fromkeys(homes)
         self._programs = programs
         self._now_ms = 0
@@ -151,7 +152,7 @@ class RegistryView(ProcessView):
 
 def running_claude(found: Mapping[int, bytes] | None = None) -> list[RunningClient]:
     """All processes of Claude Code that can be seen; `found` are the names of all processes, where they are known."""
-    found = programs() if found is None else found
+    found = all_programs() if found is None else found
     if pids_named(PROGRAM, found) == []:
         return []
     from tracklog.sources.processes import running_clients  # slow to load

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from tracklog.agents.base import AgentProcesses, OpenSessions, ProcessView, Programs, SessionFacts
 from tracklog.agents.codex.places import session_of
-from tracklog.sources.process_start import NEAR_MS, Alive, pids_named, programs
+from tracklog.sources.process_start import NEAR_MS, Alive, pids_named
+from tracklog.sources.process_start import programs as all_programs
 
 if TYPE_CHECKING:
     from tracklog.sources.processes import RunningClient
@@ -33,14 +34,14 @@ class CodexProcesses(AgentProcesses):
     holds_logs_open = True
     names_log_late = True
 
-    def view(self, homes: Iterable[Path] = (), *, programs: Programs = programs) -> OpenLogsView:
-        return OpenLogsView(homes, programs=programs)
+    def view(self, homes: Iterable[Path] = (), *, programs: Programs | None = None) -> OpenLogsView:
+        return OpenLogsView(homes, programs=programs or all_programs)
 
 
 class OpenLogsView(ProcessView):
     """The logs that running clients hold open."""
 
-    def __init__(self, homes: Iterable[Path] = (), *, programs: Programs = programs) -> None:
+    def __init__(self, homes: Iterable[Path], *, programs: Programs) -> None:
         self._homes = dict.fromkeys(homes)
         self._programs = programs
         self._running: list[RunningClient] | None = None
@@ -82,7 +83,7 @@ class OpenLogsView(ProcessView):
 
 def running_codex(found: Mapping[int, bytes] | None = None) -> list[RunningClient]:
     """All Codex processes of this machine that can be seen; `found` are the names of all processes, where they are known."""
-    found = programs() if found is None else found
+    found = all_programs() if found is None else found
     if pids_named(PROGRAM, found) == []:
         return []
     from tracklog.sources.processes import running_clients  # slow to load
