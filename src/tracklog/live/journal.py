@@ -1,4 +1,4 @@
-"""The journal: what was seen live, numbered, on disk; one writes, any number follow.
+"""The journal: live events, numbered, on disk; one process writes, any number follow.
 
 Rules
   1. Numbers only grow, by one, also from one writer to the next. Whoever knows the last number it saw goes on behind it.
@@ -198,7 +198,7 @@ _SNAPSHOT_NAME = "before.json"
 
 
 class ReportedState(msgspec.Struct, frozen=True, array_like=True):
-    """A state, as far as it is told apart from others."""
+    """What of a state was reported: another state differs in one of these."""
 
     state: str
     waiting_for: str | None = None
@@ -207,13 +207,13 @@ class ReportedState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class WatchSnapshot(msgspec.Struct):
-    """What was told so far."""
+    """How far a watch got: what it reported, and how much of each file it read."""
 
     n: int = 0  # the last event
-    sizes: dict[str, int] = {}  # of each log, by path: how far it was told
-    spool: str = ""  # how far the spool was told, in its own words
+    sizes: dict[str, int] = {}  # of each log, by path: how far it was reported
+    spool: str = ""  # the position in the spool, as SpoolTail gives it
     states: dict[str, ReportedState] = {}  # of each session, by `agent:id`
-    lines: set[tuple[str, int, str]] = set()  # lines that were told behind that: path, number and time
+    lines: set[tuple[str, int, str]] = set()  # lines that were reported behind that: path, number and time
 
 
 _decode_snapshot = msgspec.json.Decoder(WatchSnapshot).decode
@@ -250,7 +250,7 @@ def read_before(folder: Path, behind: Iterable[LiveEvent]) -> WatchSnapshot | No
 
 
 def write_before(folder: Path, before: WatchSnapshot) -> None:
-    """Writes it down. Of a path that is no text it is not remembered how far it was told."""
+    """Write a snapshot. How far a log was read is lost if its path is no text."""
     sizes = {path: size for path, size in before.sizes.items() if _is_text(path)}
     states = {key: state for key, state in before.states.items() if _is_text(repr(state) + key)}
     kept = WatchSnapshot(before.n, sizes, before.spool, states)

@@ -1,4 +1,4 @@
-"""Telling the person that a session waits: a bell, a notification of the desktop. Only who asked for it is told.
+"""Tell the person that a session waits, if asked to: ring the bell, or show a desktop notification.
 
 Rules
   1. A wait is announced when it is a second old, once. A hook that decides alone makes a session wait for its run time.

@@ -5,7 +5,7 @@ Rules
      a notice of the background: so nothing is counted, and every event stands for itself.
   2. A permission is asked for from PermissionRequest until its call has an end: the answer Yes runs no hook. It names no
      call, so it belongs to the last call of equal tool, input and thread; if that one has ended, the request came late.
-  3. A subagent's hooks tell nothing of the main thread but that somebody waits for the person.
+  3. A subagent's hooks say nothing of the main thread but that a thread waits for the person.
   4. Notifications come seconds late: they say what no other hook has said, and move no beginning.
 """
 
@@ -31,7 +31,7 @@ _NOTIFIED: dict[str, WaitingFor] = {
 
 
 class _HookCall(NamedTuple):
-    """A call as hooks tell of it: enough to know it again."""
+    """A call as hooks describe it: enough to recognise it."""
 
     tool: str | None
     given: bytes
@@ -65,7 +65,7 @@ class HookSigns:
             "PostToolBatch": self._batch_returned,
             "Stop": self._stopped,
             "StopFailure": self._stopped,
-            "Interrupt": self._stopped,  # Codex alone tells of it
+            "Interrupt": self._stopped,  # only Codex sends it
             "SubagentStop": self._stopped,
             "Notification": self._notified,
             "Elicitation": self._elicited,
@@ -75,7 +75,7 @@ class HookSigns:
         }
 
     def add(self, hook: HookInput, at_ms: int) -> None:
-        """Takes in the next hook call; events that say nothing of what is done are passed over."""
+        """Add the next hook call; events that say nothing of what is done are ignored."""
         handle = self._handlers.get(hook.hook_event_name)
         if handle is not None:
             handle(hook, max(at_ms, self._turn.at_ms if self._turn else 0))
@@ -236,7 +236,7 @@ class HookSigns:
         self._drop_prompts(agent, at_ms)
 
     def _go_on(self, at_ms: int) -> None:
-        """What was done before somebody had to be asked is done again, from now on."""
+        """Work that a question interrupted continues, from now on."""
         if self._turn is not None:
             self._turn = self._turn._replace(at_ms=at_ms)
 

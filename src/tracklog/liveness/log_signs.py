@@ -71,7 +71,7 @@ class LogSigns:
     def add(
         self, events: Iterable[Event], *, seen_ms: int | None = None, written_ms: int | None = None
     ) -> None:
-        """Takes in what happened next. A time ahead of when it was seen counts as that, or as when the log was written."""
+        """Add what happened next. A time ahead of when it was seen counts as that, or as when the log was written."""
         self._seen_ms = seen_ms
         self._written_ms = written_ms
         for event in events:
@@ -89,7 +89,7 @@ class LogSigns:
         if self._sign is None:
             return None
         sign = self._sign._replace(open_calls=tuple(self._open), over=frozenset(self._over))
-        if sign.call is not None:  # told only when somebody asks: a log may hold many thousands of calls
+        if sign.call is not None:  # made only when asked for: a log may hold many thousands of calls
             called = self._open[sign.call]
             sign = sign._replace(doing=told_call(called.name, opened(called.input), self._cwd))
         return LogSign(sign, self._is_unsaid)

@@ -155,7 +155,7 @@ def _read(place: Path, *, run: str) -> Ask | None:
 
 
 def _bytes_of(place: Path) -> bytes:
-    """What stands in a file of ours whose writer still waits; nothing if it is another, or gone meanwhile."""
+    """The content of a file of ours whose writer still waits; nothing if it is another's, or gone meanwhile."""
     try:
         file = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -175,7 +175,7 @@ def _is_shallow(value: Any, levels: int = _MOST_LEVELS) -> bool:
 
 
 def _is_locked(file: int) -> bool:
-    """Whether the one who asks still lives. Others who look hold the lock with us, and lock nobody out."""
+    """Whether the hook that asks still lives. Readers share the lock, and lock nobody out."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""What a thread's log tells of the signs that its client gave beside the log: states of the registry, calls of hooks.
+"""Cues from a thread's log: when its client changed its state in the registry, and when it called hooks.
 
 Rules
   1. Times are those of the log. A sign may have come before the line that tells of it: a permission was asked for
@@ -85,7 +85,7 @@ class ThreadCues:
         self._agent = agent
         self._thread = thread  # None: the main thread
         self._open: dict[CallId, _OpenCall] = {}
-        self._refused: list[tuple[_OpenCall, int]] = []  # whether a person did it is told by what follows
+        self._refused: list[tuple[_OpenCall, int]] = []  # what follows says whether a person did it
         self._is_busy = False
         self._has_begun = False
         self._answered_ms = 0  # the last question: another one is put only then
@@ -95,7 +95,7 @@ class ThreadCues:
         self._ends: tuple[int, bool] | None = None  # a last answer was written, and says that it is the last
 
     def add(self, event: Event, raw: bytes, at_ms: int) -> None:
-        """Takes in what happened next; `raw` is the line that tells it."""
+        """Add what happened next; `raw` is its line."""
         handle = self._HANDLERS.get(type(event))
         if handle is not None and not event.is_copy and (self._thread is not None or not event.is_sidechain):
             handle(self, event, raw, at_ms)

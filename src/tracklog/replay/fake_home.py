@@ -48,7 +48,7 @@ class ReplayHome:
         self._env = os.environ if env is None else env
 
     def claim(self, places: Iterable[PurePosixPath]) -> None:
-        """Takes the folder and makes room for these files; raises UserError if it is somebody else's."""
+        """Takes the folder and makes room for these files; raises UserError if it holds other files."""
         self._refuse_homes_in_use()
         with self._refusals():
             self.path.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -160,7 +160,7 @@ def _wait_for_name(pid: int, name: str) -> None:
 
 @contextmanager
 def stand_in(program: Path | None = None, *, holding: Sequence[int] = ()) -> Iterator[int]:
-    """The pid of a child that waits for us, and holds open what these descriptors stand for."""
+    """The pid of a child that waits for us, and holds the files of these descriptors open."""
     quiet = subprocess.DEVNULL
     with subprocess.Popen(
         [_WAITS_FOR_US],

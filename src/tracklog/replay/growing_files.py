@@ -60,9 +60,9 @@ def _parts_of(file: LogFile, parts: list[RecordedWrite], rewrite: Rewrite) -> It
 
 
 class GrowingFile:
-    """A file of the replay that is written bit by bit. Codex holds its logs open, Claude Code does not.
+    """A file of the replay that is written bit by bit. Some clients hold their logs open, others do not.
 
-    Of one that is held open, `on_open` is told the descriptor.
+    Of one that is held open, `on_open` gets the descriptor.
     """
 
     def __init__(

@@ -77,7 +77,7 @@ class ReplayPace:
     def _elapsed(self, moment: int) -> int:
         n = bisect_right(self._pause_ends, moment)
         elapsed = moment - self._left_out_by(moment)
-        if n < len(self._pause_ends):  # within a pause that is cut short, time stands still at its end
+        if n < len(self._pause_ends):  # within a pause that is cut short, time stops at its end
             elapsed = min(elapsed, self._pause_ends[n] - self._left_out[n])
         return elapsed - self._first
 

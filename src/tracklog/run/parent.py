@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 _RUN = re.compile(r"[0-9a-f]{16}")
-_MOST_ABOVE = 64  # processes; who stands deeper knows their parents all the same
+_MOST_ABOVE = 64  # processes; a deeper one finds its parent among them all the same
 
 
 def parent_run_of_us(env: Mapping[str, str]) -> str | None:

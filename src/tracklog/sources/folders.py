@@ -39,7 +39,7 @@ def noted_folders() -> Iterator[dict[str, int]]:
 
 @dataclass(slots=True)
 class Listing:
-    """The names in one folder, by what they are; links and other oddities stand in `skipped` too."""
+    """The names in one folder, by what they are; links and other oddities are in `skipped` too."""
 
     files: dict[str, os.stat_result] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)

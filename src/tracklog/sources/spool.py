@@ -52,7 +52,7 @@ Spots = dict[str, list[LinePosition]]  # by session
 
 
 class SpoolLine(NamedTuple):
-    """A line, and the file in which it stands."""
+    """A line, and its file."""
 
     path: Path
     line: Line
@@ -191,7 +191,7 @@ class SpoolTail:
 
 
 def is_still(folder: Path, seen: str) -> bool:
-    """Whether nothing was written since `seen` was told: asked before every answer, so nothing is opened."""
+    """Whether nothing was written since `seen`: asked before every answer, so nothing is opened."""
     known = _read_seen(seen)
     there = [path for path in files_in(folder) if not is_packed(path)]
     try:

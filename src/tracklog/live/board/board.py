@@ -151,7 +151,7 @@ class Board:
         home: Home | None = None,
         counts: BoardCounts | None = None,
     ) -> None:
-        """`home` has the register of runs; without `counts`, who asks waits until all is counted."""
+        """`home` has the register of runs; without `counts`, `rows` waits until all is counted."""
         self._watch = watch
         self._counts = counts or BoardCounts(watch, prices)
         self._home = home
@@ -248,7 +248,7 @@ class Board:
 
 
 def beneath_parents(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """The rows with each one that another one started right beneath that. A family stands where its first member stood."""
+    """The rows, with children right beneath the row that started them. A family takes the place of its first row."""
     by_name = {(row.agent, row.id): row for row in rows}
     children: dict[Name, list[Name]] = {}
     for name, row in by_name.items():

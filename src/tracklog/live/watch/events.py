@@ -1,4 +1,4 @@
-"""The events that a watch tells: of lines that were just written, and of states.
+"""Live events: short summaries of lines that were just written, and changes of state.
 
 Rules
   1. Only what people and scripts wait for is told; every other line is in the log.
@@ -170,7 +170,7 @@ def moment_of(at_ms: int) -> str:
 
 
 class EventQueue:
-    """The events of a watch, until they are taken. While it is quiet, none is added: how things stand is no news."""
+    """The events of a watch, until they are taken. While it is quiet, none is added."""
 
     def __init__(self, now_ms: Callable[[], int], *, is_quiet: bool) -> None:
         self._now_ms = now_ms
@@ -191,7 +191,7 @@ class EventQueue:
         path: str | None = None,
         data: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add an event of a session; its number is given by whoever keeps it."""
+        """Add an event of a session; the journal gives it its number."""
         if self.is_quiet:
             return
         self._events.append(

@@ -85,8 +85,8 @@ class WatchedFiles:
         return sum(f"{one}/".startswith(listened) for one, at in self._folders.items() if at != _NOT_THERE)
 
     def begin(self) -> list[LogFile]:
-        """Everything that is there now; from here on only changes are told."""
-        self._listen()  # before the first look: what comes in between is told
+        """Return every log there is now; from here on `wait` returns only changes."""
+        self._listen()  # before the first look: nothing that comes in between is missed
         self._list()
         now, wall = self._clock(), time.time()
         for path, file in self.known.items():
@@ -112,7 +112,7 @@ class WatchedFiles:
         return list(changed.values())
 
     def close(self) -> None:
-        """Lets the system forget us."""
+        """Stop listening to the system."""
         self._hints.close()
 
     def _due(self, *, is_waiting: bool) -> Iterator[LogFile]:
@@ -304,7 +304,7 @@ class RelatedLogs:
 
 
 def _tops_of(roots: Sequence[Root]) -> list[Path]:
-    """The folders that are watched to their bottom: of a home only the parts in which logs stand."""
+    """The folders that are watched with all below them: of a home only the parts that hold logs."""
     parts = [
         root.path / part
         for root in roots

@@ -1,4 +1,4 @@
-"""Keeps the index fresh while somebody watches: what was appended is read into it by a process beside us.
+"""Keep the index fresh during a watch: a child process reads into it what was appended.
 
 Rules
   1. Who has no index gets none, and roots that the index does not know stay out of it.

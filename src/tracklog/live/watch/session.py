@@ -1,7 +1,7 @@
-"""One session while it is watched: its signs from all sources, its threads, and what it was last about.
+"""A watched session: its signs from all sources, its threads, and its latest facts.
 
 Rules
-  1. Everything is told to it in the order in which it is seen; what is told twice changes nothing.
+  1. Everything is added in the order in which it is seen; what is added twice changes nothing.
   2. A subagent that was asked for and has no log yet is pending. It joins its log when one names its call, or when the
      call's result names it; it is lost when the session ends without either.
 
@@ -167,7 +167,7 @@ class Pending:
 
 @dataclass
 class LastActivity:
-    """What a session was last about."""
+    """The latest facts about a session."""
 
     title: str | None = None
     cwd: str | None = None
@@ -204,7 +204,7 @@ class WatchedSession:
     def add_events(
         self, thread: str, events: Iterable[Event], *, now_ms: int, written_ms: int | None = None
     ) -> None:
-        """Takes in what the log of one of its threads told, and when that was last written."""
+        """Add events of the log of one of its threads, and when that was last written."""
         events = list(events)
         signs = self.threads.get(thread)
         if signs is None:
@@ -222,7 +222,7 @@ class WatchedSession:
         return [sign for sign in found if sign is not None]
 
     def settle(self, now_ms: int) -> LiveState:
-        """What it does now, from all that was told."""
+        """Find out what it does now, from all signs."""
         self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms, last_ms=self.latest.last_ms)
         return self.state
 
@@ -244,7 +244,7 @@ class WatchedSession:
         return sign.state if sign else None
 
     def changes_by_itself(self, now_ms: int) -> int | None:
-        """When it may be in another state though nothing is told of it; None if never."""
+        """When its state may change without news; None if never."""
         begun = [sign.at_ms for sign in self.signs(now_ms)] + [self.state.since_ms or 0]
         moments = (at + after + 1 for at in begun for after in _PASSING_MS)
         return min((at for at in moments if at > now_ms), default=None)
@@ -285,7 +285,7 @@ class WatchedSession:
         return is_new
 
     def register(self, sign: Sign, alive: Alive, *, now_ms: int) -> None:
-        """Takes in what the registry says. A clock that is ahead of ours counts as ours when it was first seen."""
+        """Set what the registry says. A time ahead of our clock counts as the moment when it was first seen."""
         known = self.registered
         if sign.at_ms > now_ms:
             is_known = known is not None and sign._replace(at_ms=known.at_ms) == known
@@ -334,7 +334,7 @@ class WatchedSession:
             case TurnInterrupted():
                 self._lose_pending(thread)
             case _:
-                pass  # told to those who follow the log; nothing that a board shows
+                pass  # the board does not show it
 
     def _describe(self, thread: str, told: ThreadDescribed) -> None:
         asked = self.pending.pop(told.parent_call, None) if told.parent_call else None

@@ -18,7 +18,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Timers(Generic[Key]):
-    """Remembers whose time comes when."""
+    """When each key is due: at once after a wake-up, or at its time."""
 
     def __init__(self) -> None:
         self._news: set[Key] = set()
@@ -26,11 +26,11 @@ class Timers(Generic[Key]):
         self._next_ms = 0
 
     def wake(self, key: Key) -> None:
-        """Something was told of it."""
+        """There is news of it: it is due at once."""
         self._news.add(key)
 
     def due(self, now_ms: int) -> set[Key]:
-        """Whose turn it is; each once."""
+        """The keys that are due; each once."""
         ready, self._news = self._news, set()
         if now_ms >= self._next_ms:
             ready |= {key for key, at_ms in self._due.items() if at_ms <= now_ms}
@@ -40,7 +40,7 @@ class Timers(Generic[Key]):
         return ready
 
     def set(self, key: Key, at_ms: int | None) -> None:
-        """When it is its turn though nothing is told of it; None: never."""
+        """Make it due at a moment without news; None: never."""
         self._due.pop(key, None)
         if at_ms is not None:
             self._due[key] = at_ms

@@ -1,10 +1,10 @@
-"""Live events for whoever asks: one process watches and keeps the journal, all others follow that.
+"""Live events shared by all processes: one watches and writes the journal, all others follow that.
 
 Rules
-  1. Who comes first watches; when it ends, one of the others takes over, and tells what came in between.
-  2. The watch runs beside its own consumer, which follows the journal like everybody else: a slow one keeps nobody waiting.
-  3. A journal belongs to some roots: who watches others keeps another one.
-  4. Every event comes once and in the order of its number. Who was away too long is told that there is a gap.
+  1. The first process watches; when it ends, another takes over, and reports what came in between.
+  2. The watch runs in a thread; its own consumer follows the journal like all others, so a slow one delays nobody.
+  3. A journal belongs to some roots: a watch of others writes another one.
+  4. Every event comes once and in the order of its number. A consumer that was away too long gets a gap event.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def journal_of(home: Home, roots: Sequence[Root]) -> Path:
 
 
 class _Watching:
-    """A thread that watches and writes the journal, until it is told to stop."""
+    """A thread that watches and writes the journal, until it is stopped."""
 
     def __init__(self, roots: Sequence[Root], home: Home, journal: Journal) -> None:
         self._roots = roots
@@ -105,7 +105,7 @@ class _Watching:
     def _run(self) -> None:
         try:
             self._watch()
-        except BaseException as error:  # told to who waits for news
+        except BaseException as error:  # raised in `wait`
             self._error = error
         finally:
             self._has_news.set()

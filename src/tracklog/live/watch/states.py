@@ -1,8 +1,8 @@
-"""Settles what watched sessions do, and tells what changed: states, waits, subagents that will not come any more.
+"""Find out what watched sessions do, and report changes: states, waits, subagents that will not come any more.
 
 Rules
-  1. A state is told when it changes. That a session waits for the person is told when it has held for a second.
-  2. After an earlier watch, only states are told that are other than those it told.
+  1. A state is reported when it changes. A wait for the person is reported when it has lasted a second.
+  2. After an earlier watch, only states are reported that differ from those it reported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tracklog.reading.session_files import Name
 
 
 class StateChanges:
-    """The states of all sessions of a watch, each change told once."""
+    """The states of all sessions of a watch, each change reported once."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class StateChanges:
         before: WatchSnapshot | None,
         now_ms: Callable[[], int],
     ) -> None:
-        """`before` has the states that an earlier watch told."""
+        """`before` has the states that an earlier watch reported."""
         self._sessions = sessions
         self._events = events
         self._before = before
@@ -38,7 +38,7 @@ class StateChanges:
         self._announced: dict[str, Name] = {}
 
     def settle(self, sessions: Mapping[Name, WatchedSession]) -> None:
-        """Find out what these sessions do now, and tell what is other than before."""
+        """Find out what these sessions do now, and report what changed."""
         now_ms = self._now_ms()
         for name, session in sessions.items():
             before = session.state
@@ -52,19 +52,19 @@ class StateChanges:
             self._announce(now_ms)
 
     def settle_first(self) -> None:
-        """Settle all sessions when a watch begins: waits that an earlier watch told are not told again."""
+        """Settle all sessions when a watch begins: waits that an earlier watch reported are not reported again."""
         self.settle(self._sessions.by_name)
         self._announce(self._now_ms(), only=self._is_as_reported)
 
     def report_changes_since(self) -> None:
-        """Tell the states that are other than those that an earlier watch told."""
+        """Report the states that differ from those that an earlier watch reported."""
         for session in self._sessions.by_name.values():
             if not self._is_as_reported(session):
                 known = self._before.states.get(key_of(session.agent, session.id)) if self._before else None
                 self._report(session, known.state if known else "unknown", session.state)
 
     def _is_as_reported(self, session: WatchedSession) -> bool:
-        """Whether an earlier watch told the state that a session has; without one, how things stand is no news."""
+        """Whether an earlier watch reported the state that a session has; without one, first states are no news."""
         if self._before is None:
             return True
         known = self._before.states.get(key_of(session.agent, session.id))

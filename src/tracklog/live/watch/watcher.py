@@ -1,12 +1,12 @@
-"""Watches running sessions: logs, registry, hooks and processes flow together, and come out as numbered events.
+"""Watch running sessions: logs, registry, hooks and processes come together, and come out as numbered events.
 
 Rules
-  1. What stood there when watching began tells how things stand; only what comes afterwards is told.
+  1. What was there when the watch began sets the first states; only what comes afterwards is reported.
   2. All sources go through the same readers, translators and folds as batch reading. A log that we fail at is said once,
      and the others are watched on.
-  3. A state is told when it changes. That somebody waits for you is told when it has held for a second.
-  4. Whoever waits for the next event waits a fifth of a second at most, and an idle watch costs next to nothing. Sessions
-     that ended a day ago are forgotten.
+  3. A state is reported when it changes. A wait for the person is reported when it has lasted a second.
+  4. `wait` returns after a fifth of a second at most, and an idle watch costs next to nothing. Sessions that ended a day
+     ago are forgotten.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WINDOW = re.compile(
     rb'"model_context_window":(\d{4,9})'
 )  # where logs say it, they do in many of their lines
 _AT_ONCE_S = 0.05  # so long is read in one log before another one has its turn,
-_MOST_AT_ONCE = 500  # and so many events are held before they are told
+_MOST_AT_ONCE = 500  # and so many events are held before they are returned
 _FIRST_LINES = 50  # one of which says in which folder a session works
 
 
@@ -74,7 +74,7 @@ class Watch:
         self._logs: dict[Name, set[str]] = {}  # the paths of each session's logs
         self._unread: dict[
             Tail, Iterator[TailChunk | LogReplaced | None]
-        ] = {}  # logs that were not read to their end in a round, wherever they stand by now
+        ] = {}  # logs that were not read to their end in a round, wherever they are by now
         self._grown: dict[
             ThreadName, set[int]
         ] = {}  # the numbers of the lines that came with the last question
@@ -98,7 +98,7 @@ class Watch:
         return self._files.why_without_hints
 
     def begin(self) -> None:
-        """Looks at everything once. How things stand is no news, and is not told."""
+        """Look at everything once. First states are no news, and are not reported."""
         found = self._files.begin()
         self._followed.begin(found)
         for agent in SUPPORTED:
@@ -137,7 +137,7 @@ class Watch:
 
     @contextmanager
     def _quietly(self) -> Iterator[None]:
-        """How things stand is no news."""
+        """Report nothing: what is there already is no news."""
         before = self._events.is_quiet, self._is_beginning
         self._events.is_quiet = self._is_beginning = True
         try:
@@ -168,7 +168,7 @@ class Watch:
         return self._names.of(files[0])[0]
 
     def would_hold(self, agent: str, path: str) -> bool:
-        """Whether a log of this agent at this path stands below our roots. The path is compared, and never opened."""
+        """Whether a log of this agent at this path is below our roots. The path is compared, and never opened."""
         return any(root.agent in (None, agent) and path.startswith(f"{root.path}/") for root in self._roots)
 
     def has_seen(self, path: str) -> bool:
@@ -185,17 +185,17 @@ class Watch:
         return [file for path in sorted(paths) if (file := self._files.known.get(path)) is not None]
 
     def related_to(self, session: SessionFiles) -> list[SessionFiles]:
-        """The sessions whose requests may stand in its logs, too: those of its folder, or those that a rollout names."""
+        """The sessions whose requests may be in its logs, too: those of its folder, or those that its log names."""
         return self._related.related_to(session)
 
     def snapshot(self, n: int) -> WatchSnapshot:
-        """How far everything was told, for the next watch; `n` is the last number that was given."""
+        """How far everything was reported, for the next watch; `n` is the last number that was given."""
         sizes = self._followed.offsets(self._files.known)
         states = {key_of(*name): reported_state(session.state) for name, session in self.sessions.items()}
         return WatchSnapshot(n, sizes, self._spool.told() if self._spool is not None else "", states)
 
     def wait(self, timeout_s: float = 0.2) -> list[LiveEvent]:
-        """What came since the last question, at the latest when the time is over. Numbers are for who keeps them."""
+        """The events since the last call, at the latest when the time is over. The journal numbers them."""
         self._grown = {}
         changed = {str(file.path): file for file in self._files.wait(0.0 if self._unread else timeout_s)}
         asked_again = (*self._unread, *self._followed.undecided())
@@ -216,7 +216,7 @@ class Watch:
         return {thread: len(lines) for thread, lines in self._grown.items()}
 
     def close(self) -> None:
-        """Lets the system forget us."""
+        """Stop watching."""
         self._files.close()
 
     # What was seen, by its source:
@@ -267,7 +267,7 @@ class Watch:
                 break
 
     def _note_folder(self, session: WatchedSession, steps: Sequence[TailChunk | LogReplaced | None]) -> None:
-        """In which folder a new session works, before anything is told of it."""
+        """Note in which folder a new session works, before its first event."""
         events = (event for step in steps if isinstance(step, TailChunk) for event in step.events)
         cwds = (event.cwd for event in events if isinstance(event, SessionDescribed) and event.cwd)
         session.latest.cwd = session.latest.cwd or next(cwds, None)
@@ -360,7 +360,7 @@ class Watch:
         return next(known, next(iter(SUPPORTED)))
 
     def _is_below_roots(self, name: Name, told: object) -> bool:
-        """Whether a hook tells of a session below our roots. A path in a payload is compared, and never opened."""
+        """Whether a hook call is of a session below our roots. A path in a payload is compared, and never opened."""
         if name in self._logs or name in self.sessions:
             return True
         path = told.transcript_path if isinstance(told, HookInput) else None

@@ -36,7 +36,7 @@ class IdentityTracker:
         self._tail = (self._tail + chunk[-TAIL_BYTES:])[-TAIL_BYTES:]
 
     def before(self, head: bytes, tail: bytes) -> None:
-        """The first and the last bytes that stand before those to come."""
+        """The first and the last bytes before those to come."""
         self._head, self._tail = bytearray(head[:HEAD_BYTES]), tail[-TAIL_BYTES:]
 
     @property

@@ -99,7 +99,7 @@ def wait(
 def _until_it_has_a_log(
     watch: Watch, text: str, ours: Home, *, agent: str | None, deadline: float | None
 ) -> Name | RunEntry:
-    """The session that is meant. One that a run has started is waited for; the run, if the time was over before."""
+    """The session with this name. One that a run has started is waited for; the run, if the time was over before."""
     while True:
         name = watch.session_named(session_of_run(ours, text) or text)
         if name is not None and watch.sessions[name].paths:

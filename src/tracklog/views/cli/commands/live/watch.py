@@ -240,7 +240,7 @@ def watch(
     ours = Home(tracklog_home(home))
     with closing(live_events(asked, ours, after=after)) as told:
         first = next(told)  # from here on nothing is missed
-        known_n = last_number(journal_of(ours, asked))  # what was told before says nothing of now
+        known_n = last_number(journal_of(ours, asked))  # what came before says nothing of now
         name, state = _named(session, asked, ours) if session is not None else (None, None)
         if until is not None and state is not None:
             if state.state == "unknown":
