@@ -128,10 +128,6 @@ class ProcessView:
         """What all living clients have open."""
         return OpenSessions()
 
-    def opened_by(self, pids: Sequence[int]) -> Mapping[int, OpenSessions]:
-        """What each of these processes has open, as far as it is a client."""
-        return {}
-
     def writer_of(self, session: str) -> int | None:
         """The process that certainly lives and has this session of one of the homes open."""
         return None
@@ -149,6 +145,10 @@ class AgentProcesses:
     def view(self, homes: Iterable[Path] = (), *, programs: Programs | None = None) -> ProcessView:
         """A view of the clients in these homes; `programs` gives the names of all processes, where they are known."""
         return ProcessView()
+
+    def opened_by(self, pids: Sequence[int], *, homes: Iterable[Path]) -> Mapping[int, OpenSessions]:
+        """What each of these processes has open, as far as it is a client. Loads little where none is."""
+        return {}
 
 
 class AgentClient:

@@ -108,11 +108,10 @@ def _processes_above(pid: int) -> Iterator[int]:
 def _session_among(pids: Sequence[int], env: Mapping[str, str]) -> Parent | None:
     """The session of the nearest of these processes that has one."""
     roots = default_roots(env)
-    views = {
-        agent: one.processes.view(root.path for root in roots if root.agent == agent)
+    opened = {
+        agent: one.processes.opened_by(pids, homes=[root.path for root in roots if root.agent == agent])
         for agent, one in SUPPORTED.items()
     }
-    opened = {agent: view.opened_by(pids) for agent, view in views.items()}
     for pid in pids:
         for agent in SUPPORTED:
             has = opened[agent].get(pid, OpenSessions())

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracklog.agents.base import (
-    AgentProcesses,
     OpenSessions,
     ProcessView,
     Programs,
@@ -26,38 +25,26 @@ from tracklog.agents.base import (
     SessionFacts,
 )
 from tracklog.agents.claude_code.places import home_of, homes_of
-from tracklog.agents.claude_code.session_registry import SessionRegistry, better, session_of_process
+from tracklog.agents.claude_code.session_registry import SessionRegistry, better
 from tracklog.model.states import SILENT_MS
-from tracklog.sources.process_start import NEAR_MS, UNKNOWN_PROCESS, Alive, pids_named
-from tracklog.sources.process_start import programs as all_programs
+from tracklog.sources.process_start import NEAR_MS, UNKNOWN_PROCESS, Alive, pids_named, programs
 
 if TYPE_CHECKING:
     from tracklog.sources.processes import RunningClient
 
-PROGRAM = "claude"
+_PROGRAM = "claude"
 UNNAMED_MS = 10_000
 _HEADLESS = "sdk"  # entrypoints of `claude -p` and of the SDKs begin so
 _LIST_AGAIN_S = 2.0
 _MOST_SHARE = 200  # listing processes takes at most one part in so many of the time
 
 
-class ClaudeProcesses(AgentProcesses):
-    """Clients that register the session that they have."""
-
-    program = PROGRAM
-    registry_folder = "sessions"
-    asks_permissions_here = True
-
-    def view(self, homes: Iterable[Path] = (), *, programs: Programs | None = None) -> RegistryView:
-        return RegistryView(homes, programs=programs or all_programs)
-
-
 class RegistryView(ProcessView):
     """The registries of some homes, and the processes of clients that keep none."""
 
-    def __init__(self, homes: Iterable[Path], *, programs: Programs) -> None:
+    def __init__(self, homes: Iterable[Path], *, find_programs: Programs | None = None) -> None:
         self._homes = dict.fromkeys(homes)
-        self._programs = programs
+        self._programs = find_programs or programs
         self._now_ms = 0
         self._registries: dict[Path, SessionRegistry] = {}
         self._registered: dict[Path, Mapping[str, RegisteredSession]] = {}  # since the last look
@@ -108,14 +95,6 @@ class RegistryView(ProcessView):
         found = (one for home in self._homes for one in self._in(home).values())
         return OpenSessions(ids={one.id for one in found if one.alive.life == "alive"})
 
-    def opened_by(self, pids: Sequence[int]) -> Mapping[int, OpenSessions]:
-        found = ((pid, session_of_process(home, pid)) for pid in pids for home in self._homes)
-        known: dict[int, OpenSessions] = {}
-        for pid, session in found:
-            if session:
-                known.setdefault(pid, OpenSessions(ids={session}))
-        return known
-
     def writer_of(self, session: str) -> int | None:
         found = (self._in(home).get(session) for home in self._homes)
         return next((one.pid for one in found if one is not None and one.alive.life == "alive"), None)
@@ -152,12 +131,12 @@ class RegistryView(ProcessView):
 
 def running_claude(found: Mapping[int, bytes] | None = None) -> list[RunningClient]:
     """All processes of Claude Code that can be seen; `found` are the names of all processes, where they are known."""
-    found = all_programs() if found is None else found
-    if pids_named(PROGRAM, found) == []:
+    found = programs() if found is None else found
+    if pids_named(_PROGRAM, found) == []:
         return []
     from tracklog.sources.processes import running_clients  # slow to load
 
-    return running_clients(PROGRAM, found)
+    return running_clients(_PROGRAM, found)
 
 
 def _is_over(session: SessionFacts) -> bool:

@@ -201,15 +201,12 @@ def _read_file(path: Path, status: os.stat_result) -> Registration | UnreadableE
     )
 
 
-def session_of_process(home: Path, pid: int) -> str | None:
-    """The session that a living client of this number has registered in a home."""
-    place = home / "sessions" / f"{pid}.json"
-    if not place.exists():
-        return None
+def registered_session(file: Path) -> str | None:
+    """The session that a registry file names, if its client lives."""
     try:
-        with open_log(place) as stream:
+        with open_log(file) as stream:
             owner = os.fstat(stream.fileno()).st_uid
-            read = read_registration(place.name, stream.read(_MOST_BYTES) or b"", owner=owner)
+            read = read_registration(file.name, stream.read(_MOST_BYTES) or b"", owner=owner)
     except (NotReadable, OSError):
         return None
     is_it = isinstance(read, Registration) and read.process().life == "alive"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracklog.agents.base import AgentProcesses, AgentReplay, AgentSupport
+from tracklog.agents.base import AgentProcesses, AgentReplay, AgentSupport, OpenSessions
 
 if TYPE_CHECKING:
-    from pathlib import PurePosixPath
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path, PurePosixPath
 
+    from tracklog.agents.base import ProcessView, Programs
     from tracklog.sources.log_file import Agent, LogFile
 
 
@@ -21,13 +23,34 @@ class ClaudeCode(AgentSupport):
 
     @property
     def processes(self) -> AgentProcesses:
-        from tracklog.agents.claude_code.processes import ClaudeProcesses  # loaded when it is asked for
-
         return ClaudeProcesses()
 
     @property
     def replay(self) -> AgentReplay:
         return ClaudeReplay()
+
+
+class ClaudeProcesses(AgentProcesses):
+    """Clients that register the session that they have."""
+
+    program = "claude"
+    registry_folder = "sessions"
+    asks_permissions_here = True
+
+    def view(self, homes: Iterable[Path] = (), *, programs: Programs | None = None) -> ProcessView:
+        from tracklog.agents.claude_code.processes import RegistryView  # slow to load
+
+        return RegistryView(homes, find_programs=programs)
+
+    def opened_by(self, pids: Sequence[int], *, homes: Iterable[Path]) -> Mapping[int, OpenSessions]:
+        files = [(pid, home / self.registry_folder / f"{pid}.json") for home in homes for pid in pids]
+        files = [(pid, file) for pid, file in files if file.exists()]
+        if not files:
+            return {}
+        from tracklog.agents.claude_code.session_registry import registered_session  # slow to load
+
+        found = ((pid, registered_session(file)) for pid, file in reversed(files))  # the first home counts
+        return {pid: OpenSessions(ids={session}) for pid, session in found if session}
 
 
 class ClaudeReplay(AgentReplay):

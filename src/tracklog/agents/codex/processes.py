@@ -14,36 +14,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracklog.agents.base import AgentProcesses, OpenSessions, ProcessView, Programs, SessionFacts
+from tracklog.agents.base import OpenSessions, ProcessView, Programs, SessionFacts
 from tracklog.agents.codex.places import session_of
-from tracklog.sources.process_start import NEAR_MS, Alive, pids_named
-from tracklog.sources.process_start import programs as all_programs
+from tracklog.sources.process_start import NEAR_MS, Alive, pids_named, programs
 
 if TYPE_CHECKING:
     from tracklog.sources.processes import RunningClient
 
-PROGRAM = "codex"
+_PROGRAM = "codex"
 _LOG_NAME = re.compile(r"rollout-.*\.jsonl")
 _BEST_FIRST = ("alive", "unknown", "gone")
-
-
-class CodexProcesses(AgentProcesses):
-    """Clients that are recognised by their open logs."""
-
-    program = PROGRAM
-    holds_logs_open = True
-    names_log_late = True
-
-    def view(self, homes: Iterable[Path] = (), *, programs: Programs | None = None) -> OpenLogsView:
-        return OpenLogsView(homes, programs=programs or all_programs)
 
 
 class OpenLogsView(ProcessView):
     """The logs that running clients hold open."""
 
-    def __init__(self, homes: Iterable[Path], *, programs: Programs) -> None:
+    def __init__(self, homes: Iterable[Path], *, find_programs: Programs | None = None) -> None:
         self._homes = dict.fromkeys(homes)
-        self._programs = programs
+        self._programs = find_programs or programs
         self._running: list[RunningClient] | None = None
 
     def add_homes(self, homes: Iterable[Path]) -> None:
@@ -62,9 +50,8 @@ class OpenLogsView(ProcessView):
     def open_sessions(self) -> OpenSessions:
         return OpenSessions(logs={path for one in self._clients() for path in one.logs or ()})
 
-    def opened_by(self, pids: Sequence[int]) -> Mapping[int, OpenSessions]:
-        if not any(map(_may_be_client, pids)):
-            return {}
+    def opened_by_each(self) -> Mapping[int, OpenSessions]:
+        """What each client has open, by its process."""
         return {one.pid: OpenSessions(logs=one.logs or frozenset()) for one in self._clients()}
 
     def writer_of(self, session: str) -> int | None:
@@ -83,12 +70,12 @@ class OpenLogsView(ProcessView):
 
 def running_codex(found: Mapping[int, bytes] | None = None) -> list[RunningClient]:
     """All Codex processes of this machine that can be seen; `found` are the names of all processes, where they are known."""
-    found = all_programs() if found is None else found
-    if pids_named(PROGRAM, found) == []:
+    found = programs() if found is None else found
+    if pids_named(_PROGRAM, found) == []:
         return []
     from tracklog.sources.processes import running_clients  # slow to load
 
-    return running_clients(PROGRAM, found, log_name=_LOG_NAME)
+    return running_clients(_PROGRAM, found, log_name=_LOG_NAME)
 
 
 def holder_of(
@@ -109,11 +96,3 @@ def holder_of(
 def _could_be(process: RunningClient, cwd: str | None, started_at_ms: int | None) -> bool:
     is_there = process.cwd is None or cwd is None or process.cwd == cwd
     return is_there and (started_at_ms is None or process.started_ms <= started_at_ms + NEAR_MS)
-
-
-def _may_be_client(pid: int) -> bool:
-    """By its name; where names cannot be read so easily, any process may be one."""
-    try:
-        return PROGRAM.encode() in Path(f"/proc/{pid}/comm").read_bytes().lower()
-    except OSError:
-        return not os.path.exists("/proc/self/stat")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from tracklog.agents.base import AgentProcesses, AgentReplay, AgentSupport
+from tracklog.agents.base import AgentProcesses, AgentReplay, AgentSupport, OpenSessions
 
 if TYPE_CHECKING:
-    from pathlib import PurePosixPath
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path, PurePosixPath
 
+    from tracklog.agents.base import ProcessView, Programs
     from tracklog.sources.log_file import Agent, LogFile
 
 
@@ -21,13 +24,39 @@ class Codex(AgentSupport):
 
     @property
     def processes(self) -> AgentProcesses:
-        from tracklog.agents.codex.processes import CodexProcesses  # loaded when it is asked for
-
         return CodexProcesses()
 
     @property
     def replay(self) -> AgentReplay:
         return CodexReplay()
+
+
+class CodexProcesses(AgentProcesses):
+    """Clients that are recognised by their open logs."""
+
+    program = "codex"
+    holds_logs_open = True
+    names_log_late = True
+
+    def view(self, homes: Iterable[Path] = (), *, programs: Programs | None = None) -> ProcessView:
+        from tracklog.agents.codex.processes import OpenLogsView  # slow to load
+
+        return OpenLogsView(homes, find_programs=programs)
+
+    def opened_by(self, pids: Sequence[int], *, homes: Iterable[Path]) -> Mapping[int, OpenSessions]:
+        if not any(self._may_be_client(pid) for pid in pids):
+            return {}
+        from tracklog.agents.codex.processes import OpenLogsView  # slow to load
+
+        return OpenLogsView(homes).opened_by_each()
+
+    def _may_be_client(self, pid: int) -> bool:
+        """By its name; where names cannot be read so easily, any process may be one."""
+        try:
+            with open(f"/proc/{pid}/comm", "rb") as comm:
+                return self.program.encode() in comm.read().lower()
+        except OSError:
+            return not os.path.exists("/proc/self/stat")
 
 
 class CodexReplay(AgentReplay):
