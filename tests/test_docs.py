@@ -26,6 +26,7 @@ from tracklog.model.records import Piece, UnknownPart, tag_of
 from tracklog.sources.log_file import FileKind
 
 PROJECT = Path(__file__).parent.parent
+SOURCE = PROJECT / "src/tracklog"
 CLAUDE_PAGE = PROJECT / "docs/formats/claude_code.md"
 CODEX_PAGE = PROJECT / "docs/formats/codex.md"
 SECTIONS = [
@@ -238,6 +239,28 @@ def test_the_example_of_the_flow_reads_as_the_page_says(tmp_path: Path) -> None:
     log.write_text(_block("jsonl", page))
     said = [tuple(line.split()) for line in _block("text", page).splitlines()[1:]]
     assert [_row(piece) for piece in read_records(log)] == said
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "flow.md"])
+def test_every_module_that_the_maps_name_exists(page: str) -> None:
+    text = re.sub(r"^```.*?^```", "", (PROJECT / "docs" / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    named = {word for word in _CODE.findall(text) if re.fullmatch(r"[a-z_]+([./][a-z_]+)+(\.py|/)?", word)}
+    packages = {path.name for path in SOURCE.iterdir()}
+    ours = {word for word in named if re.split(r"[./]", word)[0] in packages}
+    assert len(ours) > 20
+    assert {word for word in ours if not _is_in_tree(word)} == set()
+
+
+def _is_in_tree(name: str) -> bool:
+    """A path, or the dotted name of a module, of its function or its class."""
+    path = SOURCE / name.replace(".", "/")
+    if (SOURCE / name).exists() or path.is_dir() or path.with_suffix(".py").exists():
+        return True
+    module, _, function = name.replace(".", "/").rpartition("/")
+    path = SOURCE / f"{module}.py"
+    return (
+        path.exists() and re.search(rf"^(def|class) {function}\b", path.read_text(), re.MULTILINE) is not None
+    )
 
 
 def _block(language: str, page: str) -> str:

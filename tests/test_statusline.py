@@ -17,7 +17,15 @@ from platformdirs import user_data_path
 
 from tests import fork_server
 from tests.views.cli.command import Answer, command, environment
-from tracklog.statusline import BY_HAND, HELP, LONGEST_MODEL, NOTHING_KNOWN, Session, _usual_home, line_of
+from tracklog.statusline import (
+    BY_HAND,
+    HELP,
+    LONGEST_MODEL,
+    NOTHING_KNOWN,
+    SessionStatus,
+    _usual_home,
+    line_of,
+)
 
 USAGE = {
     "input_tokens": 31,
@@ -383,7 +391,7 @@ TOLD = st.fixed_dictionaries(
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 @given(TOLD, st.integers(20, 200))
 def test_whatever_is_told_the_line_is_printable_and_fits(known: dict[str, object], columns: int) -> None:
-    session = Session({"context_window": None, **known}, home="/nowhere", now=0)
+    session = SessionStatus({"context_window": None, **known}, home="/nowhere", now=0)
     line = line_of(session, columns=columns)
     assert line.isprintable()
     assert 0 < len(line) <= columns

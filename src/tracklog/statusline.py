@@ -51,7 +51,7 @@ LARGEST = 1e15  # of any number; this is no figure of a session any more
 _ESCAPES = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b.?"
 
 
-class Session:
+class SessionStatus:
     """How a session stands; None where nobody told."""
 
     def __init__(self, told: dict[str, object], *, home: str, now: float) -> None:
@@ -103,7 +103,7 @@ class Session:
         return f"5h {self.limit_used_percent}% {_duration(self.limit_left_s)}"
 
 
-def line_of(session: Session, *, columns: int) -> str:
+def line_of(session: SessionStatus, *, columns: int) -> str:
     """The parts that fit into so many columns; the first one always, cut if it must be."""
     shown = ""
     for part in session.parts() or [NOTHING_KNOWN]:
@@ -292,7 +292,7 @@ def answer(arguments: list[str]) -> str:
         home, as_json = asked
     if os.isatty(0):
         return BY_HAND
-    session = Session(_object(_stdin()), home=home or _usual_home(), now=time.time())
+    session = SessionStatus(_object(_stdin()), home=home or _usual_home(), now=time.time())
     return json.dumps(session.document()) if as_json else line_of(session, columns=_columns())
 
 

@@ -308,7 +308,7 @@ def wake_on_signals(on_terminate: "object") -> int:
     return waking
 
 
-class Row:
+class ProcessRow:
     """What the system tells of a process."""
 
     def __init__(self, parent: int, group: int, start: int, *, is_alive: bool) -> None:
@@ -347,7 +347,7 @@ def send(pid: int, handle: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def processes() -> "dict[int, Row]":
+def processes() -> "dict[int, ProcessRow]":
     """All processes that we may see."""
     if not os.path.exists("/proc/self/stat"):
         return by_ps()
@@ -355,7 +355,7 @@ def processes() -> "dict[int, Row]":
     return {pid: row for pid, row in rows.items() if row is not None}
 
 
-def descendants(table: "dict[int, Row]", root: int) -> "set[int]":
+def descendants(table: "dict[int, ProcessRow]", root: int) -> "set[int]":
     """Children, and theirs."""
     children: dict[int, list[int]] = {}
     for pid, row in table.items():
@@ -369,7 +369,7 @@ def descendants(table: "dict[int, Row]", root: int) -> "set[int]":
     return found
 
 
-def living(table: "dict[int, Row]", pids: "set[int]") -> "dict[int, int]":
+def living(table: "dict[int, ProcessRow]", pids: "set[int]") -> "dict[int, int]":
     """Those that have not ended, each with its start."""
     return {pid: table[pid].start for pid in pids if table[pid].is_alive}
 
@@ -379,19 +379,19 @@ def without(pids: "dict[int, int]", others: "dict[int, int]") -> "dict[int, int]
     return {pid: start for pid, start in pids.items() if others.get(pid) != start}
 
 
-def row_of(pid: int) -> "Row | None":
+def row_of(pid: int) -> "ProcessRow | None":
     """A process on Linux (proc(5): state, parent and group are fields 3 to 5, threads 20, start 22)."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             fields = file.read().rpartition(b")")[2].split()
         # A main thread that ended before its others looks like a zombie, and lives.
         is_alive = fields[0] not in (b"Z", b"X") or int(fields[17]) > 1
-        return Row(int(fields[1]), int(fields[2]), int(fields[19]), is_alive=is_alive)
+        return ProcessRow(int(fields[1]), int(fields[2]), int(fields[19]), is_alive=is_alive)
     except (OSError, IndexError):
         return None  # it ended while we looked
 
 
-def by_ps() -> "dict[int, Row]":
+def by_ps() -> "dict[int, ProcessRow]":
     """All processes, where there is no /proc; their starts are told to the second only, and left out."""
     reading, writing = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, writing, 1)]
@@ -404,7 +404,9 @@ def by_ps() -> "dict[int, Row]":
     with open(reading, "rb") as stream:
         rows = [line.split() for line in stream.read().splitlines()]
     whole = [row for row in rows if len(row) == 4 and int(row[0]) != ps]
-    return {int(row[0]): Row(int(row[1]), int(row[2]), 0, is_alive=row[3][:1] != b"Z") for row in whole}
+    return {
+        int(row[0]): ProcessRow(int(row[1]), int(row[2]), 0, is_alive=row[3][:1] != b"Z") for row in whole
+    }
 
 
 def clear_folder(path: str) -> bool:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.agents.claude_code.test_usage_scan import MAIN, ONE, log_file, scanned
 from tests.oracle.logs import NOON, OPUS, ClaudeLog, Json, dumps, later, message_id, text, tool_use, usage
+from tracklog.agents.base import LogToScan
 from tracklog.agents.claude_code.usage_scan import scan
 from tracklog.agents.pending_request import Waiting
 from tracklog.clock import moment_ms
@@ -178,14 +179,14 @@ def test_a_subagents_own_file_may_wait_as_well(tmp_path: Path) -> None:
     log = ClaudeLog(ONE, sidechain=True, agent="a1")
     log.prompt()
     file = log_file(tmp_path / "agent-a1.jsonl", log.bytes(), kind=FileKind.SUBAGENT)
-    assert scan(1, AGENT, file, rule="ours", with_tools=False).awaited is not None
+    assert scan(LogToScan(1, AGENT, file)).awaited is not None
 
 
 def test_of_several_files_of_a_thread_only_the_newest_is_asked(tmp_path: Path) -> None:
     log = begun()
     log.prompt()
     file = log_file(tmp_path / "one.jsonl", log.bytes())
-    assert scan(0, MAIN, file, rule="ours", with_tools=False, is_newest=False).awaited is None
+    assert scan(LogToScan(0, MAIN, file, is_newest=False)).awaited is None
 
 
 @pytest.mark.parametrize("rule", [rule for rule in COUNT_RULES if rule != "ours"])

@@ -17,7 +17,7 @@ from tracklog.agents.codex.records import READER
 from tracklog.agents.codex.translate import translator as codex_translator
 from tracklog.agents.registry import translator_of
 from tracklog.agents.translator_state import packed, unpack
-from tracklog.model.events import Event
+from tracklog.model.events import LogEvent
 from tracklog.sources.lines import cut
 from tracklog.sources.log_file import FileKind, LogFile
 
@@ -29,9 +29,9 @@ def a_log(path: Path) -> LogFile:
     return LogFile("codex", FileKind.TRANSCRIPT, path, path.parent, None, 0, 0, 0, 0)
 
 
-def all_events(path: Path, *, stop_at: int | None) -> list[list[Event]]:
+def all_events(path: Path, *, stop_at: int | None) -> list[list[LogEvent]]:
     """What each line of a rollout tells; at a line everything is forgotten but for what was packed."""
-    told: list[list[Event]] = []
+    told: list[list[LogEvent]] = []
     translator = translator_of(a_log(path))
     for n, piece in enumerate(READER.read(cut([path.read_bytes()]))):
         if n == stop_at:

@@ -16,7 +16,7 @@ from tests.soak import examples
 from tracklog.agents.claude_code.translate import translator as claude_translator
 from tracklog.agents.codex.translate import translator as codex_translator
 from tracklog.model.assemble.session import assemble
-from tracklog.model.events import Event
+from tracklog.model.events import LogEvent
 from tracklog.model.fold.log import FileFold
 from tracklog.model.ids import MAIN, SessionId
 from tracklog.model.session import Session
@@ -36,7 +36,7 @@ agents = pytest.mark.parametrize("agent", TRANSLATORS)
 files = pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
 
 
-def told_by(agent: str, text: bytes) -> list[list[Event]]:
+def told_by(agent: str, text: bytes) -> list[list[LogEvent]]:
     """What each piece of a log tells."""
     translator = TRANSLATORS[agent](PATH)
     return [translator.translate(piece) for piece in READERS[agent].read(cut([text]))]
@@ -197,7 +197,7 @@ def test_folding_is_total(agent: str, data: st.DataObject) -> None:
     made = at_once(agent, text)
     assert in_two_halves(agent, text, data.draw(st.integers(0, 6))) == made
     assert [
-        event for events in told_by(agent, text) for event in events if not isinstance(event, Event)
+        event for events in told_by(agent, text) for event in events if not isinstance(event, LogEvent)
     ] == []
 
 

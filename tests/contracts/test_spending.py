@@ -37,8 +37,6 @@ from tests.oracle.logs import (
     turn_id,
     usage,
 )
-from tracklog.agents.claude_code import usage_scan
-from tracklog.agents.codex import usage_scan as codex_usage_scan
 from tracklog.agents.discovery import find_at
 from tracklog.ledger import scan
 from tracklog.ledger.ledger import Ledger
@@ -190,8 +188,7 @@ def test_a_home_that_is_given_twice_counts_once(files: Files) -> None:
 def test_the_size_of_pieces_means_nothing(files: Files, size: int) -> None:
     with planted(files) as top, pytest.MonkeyPatch.context() as patch:
         whole = told(spent_in(sessions_in(top)))
-        patch.setattr(usage_scan, "CHUNK", size)
-        patch.setattr(codex_usage_scan, "_CHUNK", size)
+        patch.setattr(scan, "_CHUNK", size)
         assert told(spent_in(sessions_in(top))) == whole
 
 

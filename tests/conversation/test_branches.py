@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.conversation.test_thread_reader import reading_of
 from tests.model.lines import Line, at, log, reply, result, use, user
 from tracklog.conversation.branches import LIVING, PlacedTurn, Sides, VisibleBranch, seen_from, ways_of
-from tracklog.model.events import Event, Place
+from tracklog.model.events import LogEvent, Place
 from tracklog.sessions.tables_session import OutlinedBranch, OutlinedTurn
 
 MAIN = OutlinedBranch("main", None, True, None, "a")
@@ -32,7 +32,7 @@ def sides_of(branches: Sequence[OutlinedBranch], *told: Told) -> Sides:
     """Each record is a message in a line of its own."""
     sides = Sides(branches)
     events = [
-        (seq, Event(place=Place("x", seq), node=node, parent=parent, is_message=True))  # type: ignore[arg-type]
+        (seq, LogEvent(place=Place("x", seq), node=node, parent=parent, is_message=True))  # type: ignore[arg-type]
         for seq, (node, parent) in enumerate(told, 1)
     ]
     sides.take(events, len(told))
@@ -154,7 +154,7 @@ def test_taken_in_two_parts_is_taken_at_once_and_every_line_is_on_its_own_way(
     branches = [MAIN, *(left(str(n), told[n][1]) for n in sorted(heads) if n < len(told))]
     whole, halves = sides_of(branches, *told), Sides(branches)
     events = [
-        (seq, Event(place=Place("x", seq), node=node, parent=parent, is_message=True))  # type: ignore[arg-type]
+        (seq, LogEvent(place=Place("x", seq), node=node, parent=parent, is_message=True))  # type: ignore[arg-type]
         for seq, (node, parent) in enumerate(told, 1)
     ]
     halves.take(events[:cut], min(cut, len(told)))

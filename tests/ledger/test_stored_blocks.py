@@ -9,6 +9,7 @@ import pytest
 
 from tests.oracle.cases import CASES
 from tests.oracle.truth import Case
+from tracklog.agents.base import LogToScan
 from tracklog.agents.claude_code import usage_scan
 from tracklog.app.scope.resolve import find_logs
 from tracklog.ledger.ledger import marks_of, numbered, packed, unpacked
@@ -38,7 +39,7 @@ def test_a_kept_block_has_the_number_that_its_file_has_now(case: Case, tmp_path:
     for source, file in work_on(case, tmp_path).files:
 
         def scanned(number: int, source=source, file=file) -> UsageBlock:  # type: ignore[no-untyped-def]
-            return usage_scan.scan(number, source, file, rule="ours", with_tools=True)
+            return usage_scan.scan(LogToScan(number, source, file, with_tools=True))
 
         assert unpacked(packed(scanned(0)), 70_000) == scanned(70_000)
 

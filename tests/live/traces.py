@@ -20,7 +20,7 @@ from tracklog.agents.codex.translate import translator as codex_translator
 from tracklog.agents.hooks.records import HookInput
 from tracklog.liveness.hook_signs import HookSigns
 from tracklog.liveness.log_signs import LogSigns
-from tracklog.model.events import Event
+from tracklog.model.events import LogEvent
 from tracklog.model.states import LiveState, Sign, Source, state_of
 from tracklog.sources.lines import cut
 from tracklog.sources.process_start import Alive
@@ -36,7 +36,7 @@ class Step(NamedTuple):
     at_ms: int
     hook: HookInput | None = None
     registration: Registration | None = None
-    events: tuple[Event, ...] = ()
+    events: tuple[LogEvent, ...] = ()
 
 
 def names() -> list[str]:
@@ -88,7 +88,7 @@ def _shown(state: LiveState) -> tuple[str, str | None, str | None, str | None]:
     return state.state, state.waiting_for, state.doing, state.call
 
 
-def _events(name: str, lines: list[str]) -> Iterator[list[Event]]:
+def _events(name: str, lines: list[str]) -> Iterator[list[LogEvent]]:
     reader = (claude_reader if name.startswith("claude") else codex_reader).READER
     translator = (
         claude_translator.ClaudeTranslator if name.startswith("claude") else codex_translator.CodexTranslator
@@ -97,7 +97,7 @@ def _events(name: str, lines: list[str]) -> Iterator[list[Event]]:
     return iter([list(translator.translate(piece)) for piece in reader.read(cut([content]))])
 
 
-def _step(row: dict[str, Any], events: Iterator[list[Event]]) -> Step:
+def _step(row: dict[str, Any], events: Iterator[list[LogEvent]]) -> Step:
     if "hook" in row:
         hook = msgspec.json.decode(json.dumps(row["hook"]), type=HookInput)
         return Step(row["at"], hook=hook)

@@ -11,8 +11,8 @@ from tracklog.clock import moment_ms, moment_text
 from tracklog.liveness.log_signs import UNSAID_MS, LogSigns
 from tracklog.model.events import (
     CommandRun,
-    Event,
     HookRan,
+    LogEvent,
     ModelReplied,
     NodeSeen,
     Place,
@@ -54,7 +54,7 @@ def returned(second: int, call: str = "a", **more: Any) -> ToolReturned:
     return ToolReturned(**at(second), call=CallId(call), **{"said": "ok", **more})
 
 
-def after(*events: Event, now_ms: int | None = None, is_subagent: bool = False) -> Sign | None:
+def after(*events: LogEvent, now_ms: int | None = None, is_subagent: bool = False) -> Sign | None:
     signs = LogSigns(is_subagent=is_subagent)
     signs.add(events)
     last = max((moment_ms(event.at) for event in events), default=BEGAN)
@@ -108,7 +108,7 @@ NOTICE = TextInjected(**at(5), why="notification", text="<task-notification>", i
     ],
 )
 def test_the_newest_lines_tell_what_is_done(
-    events: list[Event], expected: tuple[str, str | None, str | None, int]
+    events: list[LogEvent], expected: tuple[str, str | None, str | None, int]
 ) -> None:
     sign = after(*events)
     assert sign is not None

@@ -11,7 +11,7 @@ from tracklog.agents.claude_code.records import READER
 from tracklog.agents.claude_code.translate.translator import ClaudeTranslator
 from tracklog.agents.reader import Reader
 from tracklog.model.assemble.session import assemble
-from tracklog.model.events import Event, HookRan, SessionDescribed
+from tracklog.model.events import HookRan, LogEvent, SessionDescribed
 from tracklog.model.fold.log import FileFold
 from tracklog.model.ids import MAIN, SessionId, ThreadId
 from tracklog.model.session import Session
@@ -24,7 +24,7 @@ REJECTED = (
 )
 STOPPED = "[Request interrupted by user for tool use]"
 Line = dict[str, Any]
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=LogEvent)
 
 
 def at(second: float) -> str:
@@ -82,22 +82,22 @@ def log(lines: Iterable[Line | bytes]) -> bytes:
     return b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines)
 
 
-def told(*lines: Line | bytes, path: str = LOG, reader: Reader = READER) -> list[Event]:
+def told(*lines: Line | bytes, path: str = LOG, reader: Reader = READER) -> list[LogEvent]:
     """All that a file of these lines tells."""
     translator = ClaudeTranslator(path)
     return [event for piece in reader.read(cut([log(lines)])) for event in translator.translate(piece)]
 
 
-def said(*lines: Line | bytes) -> list[Event]:
+def said(*lines: Line | bytes) -> list[LogEvent]:
     """What the lines tell, how they describe themselves left out."""
     return [event for event in told(*lines) if not isinstance(event, SessionDescribed)]
 
 
-def facts(event: Event, *names: str) -> tuple[Any, ...]:
+def facts(event: LogEvent, *names: str) -> tuple[Any, ...]:
     return tuple(getattr(event, name) for name in names)
 
 
-def only(events: Iterable[Event], kind: type[E]) -> list[E]:
+def only(events: Iterable[LogEvent], kind: type[E]) -> list[E]:
     return [event for event in events if isinstance(event, kind)]
 
 

@@ -1,6 +1,6 @@
-"""Everything that knows an agent: its folders, its format, its program.
+"""All knowledge about each agent: its folders, its format, its program.
 
-`base` is the contract that an agent fulfils, `registry` the agents that there are; the rest of tracklog asks these two.
+`base` is the contract that an agent fulfils, `supported` the agents that there are; the rest of tracklog asks these two.
 `claude_code/` and `codex/` have the same module names inside. `hooks/` is the hook format that agents share.
 Imports `model` and `sources`.
 """

@@ -12,16 +12,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from pathlib import Path, PurePosixPath
 
-    from tracklog.model.events import Event, Place
+    from tracklog.model.events import LogEvent, Place
     from tracklog.model.ids import NodeId
+    from tracklog.model.lineage.copies import Own
     from tracklog.model.records import Piece
     from tracklog.model.states import Doing, Sign
+    from tracklog.model.usage import CountRule, Source, UsageBlock
     from tracklog.sources.log_file import Agent, LogFile
     from tracklog.sources.process_start import Alive
 
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
 class Translator(Protocol):
     """Makes events of an agent's records."""
 
-    def translate(self, piece: Piece) -> list[Event]: ...
+    def translate(self, piece: Piece) -> list[LogEvent]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Attached:
+class Attached(NamedTuple):
     """Context that the client added by itself, as far as the model got to see it."""
 
     place: Place
@@ -42,12 +42,27 @@ class Attached:
     n_bytes: int
 
 
-@dataclass(slots=True)
-class LogContents:
-    """What of a session's logs is not in the session: which record stands where, and what was attached."""
+class LogContents(NamedTuple):
+    """Contents of a session's logs that the session itself leaves out: the place of each record, and attachments."""
 
-    nodes: dict[Place, NodeId] = field(default_factory=dict)
-    attached: list[Attached] = field(default_factory=list)
+    nodes: dict[Place, NodeId]
+    attached: list[Attached]
+
+
+class LogToScan(NamedTuple):
+    """A log whose usage is scanned, and what the scan must know besides its bytes."""
+
+    number: int  # of its source
+    source: Source
+    file: LogFile
+    rule: CountRule = "ours"
+    with_tools: bool = False
+    is_newest: bool = True  # of the files of its thread: only this one may have a pending request
+    own: Own | None = None  # which of its lines are copies of another thread's
+    family: str | None = None  # a name for all sessions that may hold copies of one another
+
+
+UsageScan = Callable[["LogToScan", memoryview | None], "UsageBlock"]  # the buffer serves many scans
 
 
 class AgentLogs:
@@ -56,6 +71,35 @@ class AgentLogs:
 
 class AgentUsage:
     """How the usage of an agent's requests is scanned, and what its figures mean."""
+
+    counts_in_blocks = False  # its plans have limits for blocks of hours
+    counts_name_requests = True  # a count says which request it is of
+    shares_usage_in_family = False  # logs repeat counts of other sessions, and only their heads say so
+    main_thread_has_session_id = False
+
+    @property
+    def scan(self) -> UsageScan:
+        """The function that reads the usage of one log from its bytes. Fetch it once for many logs."""
+        raise NotImplementedError  # only logs of a known agent are scanned
+
+    def may_repeat_usage(self, file: LogFile, buffer: memoryview) -> bool:
+        """Whether the beginning of a log that is shared in a family speaks of another thread's history."""
+        return False
+
+    def first_folder(self, mains: Iterable[LogFile]) -> str | None:
+        """The folder in which a session began, where the scan does not see it."""
+        return None
+
+    def request_id(self, key: str, session: str) -> str:
+        """The public id of a request without a count, from its key in the ledger."""
+        return key
+
+    def context_window(self, largest_prompt: int) -> int | None:
+        """The context window in tokens, where the log does not state it: a guess from the largest prompt."""
+        return None
+
+    def add_contents(self, file: LogFile, contents: LogContents, known: set[str]) -> None:
+        """Add what a log holds besides the session. A record that is `known` from another log counts there."""
 
 
 class SessionFacts(NamedTuple):

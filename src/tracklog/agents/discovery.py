@@ -1,17 +1,17 @@
 """All the logs there are: the homes of this machine's agents, or the folders a person names.
 
-Rules of this room
+Rules
   1. Each real file comes once, however many roots lead to it; a second name for it is said to be one.
   2. A session is named by its id, the start of its id, a file, or @last. What fits several is never guessed.
 
 Folders that a person points at: an agent's home, or any folder of logs.
 
-Rules of this room
+Rules
   1. A folder that holds `projects/`, `sessions/` or `archived_sessions/` as an agent lays them out is that agent's
      home; it can be the home of both. One of these folders, named by itself, is that part of the home.
   2. Any other folder is searched to the bottom for .jsonl, .jsonl.zst and .json. Whose they are, only their records
      can tell: the agent is None, and homes further down are folders like any other.
-  3. A file named by itself is what its home says of it; without one it is told by its name and its records.
+  3. A file named by itself is what its home says of it; without one its name and its records say what it is.
   4. The path a person gives may be a link. What lies below is not followed.
 """
 
@@ -191,7 +191,7 @@ def find_at(path: Path) -> Iterator[LogFile | Skipped]:
 
 
 def places(found: Iterable[LogFile | Skipped]) -> list[LogFolder]:
-    """How many files and bytes of each kind stand under each root, in the order found."""
+    """How many files and bytes of each kind are under each root, in the order found."""
     totals: dict[tuple[object, ...], LogFolder] = {}
     for file in found:
         if isinstance(file, LogFile):

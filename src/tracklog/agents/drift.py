@@ -4,20 +4,20 @@ A shape answers two questions about parsed JSON. `strays` finds keys that no str
 is seen. `mend` prepares the JSON for `converted` so that one bad part does not spoil the record: it
 becomes an `UnknownPart`. `converted` takes out optional fields whose values do not fit, and names them.
 
-Rules of this room
+Rules
   1. Structs are the only table of names; nothing is listed twice.
-  2. A part kept as bytes (`msgspec.Raw`) is free: what stands in it has its own reader, or is another
+  2. A part kept as bytes (`msgspec.Raw`) is free: its contents have their own reader, or is another
      program's business (the input of a tool).
   3. The usual case, nothing strays, builds no path.
 
-What stands in a line beyond what our records name: how a new client release is noticed.
+The parts of a line that our records do not name: they show what a new client release changed.
 
-Rules of this room
+Rules
   1. Nothing here changes a reading; it only looks at the same bytes again.
   2. A stray is a path and a value: `message.usage.mood`; a part of unknown kind, or of a known kind in an
      unexpected shape, shows as `content[](hologram)`.
   3. A field whose value does not fit, and that was left out for that, shows as `message.usage.input_tokens (odd)`.
-  4. Of a key that stands twice in one object the last one is read, as in the clients; it shows as `key (twice)`.
+  4. Of a key that is in one object twice the last one is read, as in the clients; it shows as `key (twice)`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tracklog.sources.json_text import is_too_much, keys_that_stand_twice, loads
 
 _MOST_ODD = 32  # fields of one record, or of one part of it
 _PLACE = re.compile(r"`\$([^`]*)`")  # in what msgspec says
-Stray = tuple[str, Any]  # a path such as `message.usage.mood`, and the value that stands there
+Stray = tuple[str, Any]  # a path such as `message.usage.mood`, and the value at it
 
 
 def joined(key: str, path: str) -> str:
@@ -149,7 +149,7 @@ class MapShape(Shape):
 
 
 class ChoiceShape(Shape):
-    """A union: structs told apart by their tag, beside a list, a map or plain values."""
+    """A union: structs that differ by their tag, besides a list, a map or plain values."""
 
     def __init__(self, types: mi.UnionType, members: list[Shape]) -> None:
         objects = [member for member in members if isinstance(member, ObjectShape)]
@@ -260,7 +260,7 @@ def _take_out(value: Any, shape: Shape | None, keys: list[str]) -> Stray | None:
 
 
 def _python_type(types: mi.UnionType) -> Any:
-    """The union as msgspec takes it; only structs and text stand in lists that forgive."""
+    """The union as msgspec takes it; only structs and text are in lists that forgive."""
     members: list[Any] = []
     for member in types.types:
         if isinstance(member, mi.StructType):

@@ -1,6 +1,6 @@
 """Whether the last turn of a log still waits for an answer: then a request was sent of which no line tells.
 
-Rules of this room
+Rules
   1. A prompt, or the last result of a request's calls, asks for an answer. So does a notice of the background.
   2. Late clients of Claude Code note each request before they send it (`api-request`): where they do, only that counts.
   3. A client that stops by itself says why: a limit of turns, a hook, an output that was all that was wanted.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from tracklog.clock import moment_ms
 from tracklog.model.events import (
     CommandRun,
-    Event,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     RequestFailed,
@@ -44,11 +44,11 @@ class Waiting:
     """Follows a thread's events; knows whether the model's answer is due."""
 
     def __init__(self) -> None:
-        self.since: Event | None = None
+        self.since: LogEvent | None = None
         self._open: set[CallId] = set()
 
-    def see(self, event: Event) -> None:
-        """Takes in what happened next."""
+    def see(self, event: LogEvent) -> None:
+        """Add the next event."""
         if event.is_copy:
             return
         if isinstance(event, ToolCalled):
@@ -63,7 +63,7 @@ class Waiting:
             self.since = None
 
 
-def _is_notice(event: Event) -> bool:
+def _is_notice(event: LogEvent) -> bool:
     return isinstance(event, TextInjected) and event.why == "notification" and event.is_message
 
 
@@ -91,7 +91,7 @@ def awaited_in(file: LogFile, start: int, *, model: int) -> Awaited | None:
     return due
 
 
-def _is_of_thread(event: Event, file: LogFile) -> bool:
+def _is_of_thread(event: LogEvent, file: LogFile) -> bool:
     return not event.is_sidechain or file.kind is FileKind.SUBAGENT
 
 

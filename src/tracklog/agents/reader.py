@@ -1,6 +1,6 @@
 """One line in, its pieces out: the strict way first, the tolerant one for whatever that refuses.
 
-Rules of this room
+Rules
   1. Reading is total: any bytes give pieces, nothing raises, nothing is dropped.
   2. A whole line of known shape takes the strict way and costs one decoding. Everything else may be slow.
   3. `Unknown` is JSON we cannot name, `Broken` is not JSON; both keep what can be said about them.
@@ -10,12 +10,12 @@ Finds the good records in a torn line.
 Seen in the wild: a record cut off with the next one spliced on, two records without the newline between
 them, runs of NUL bytes before a record, a cut-off tail.
 
-Rules of this room
-  1. The pieces stand in the order of their bytes and do not overlap; all bytes but white space and byte order
+Rules
+  1. The pieces are in the order of their bytes and do not overlap; all bytes but white space and byte order
      marks between two pieces belong to one of them.
   2. At the start of the line, and right behind a good piece, a whole object is a piece of its own, whatever it is.
-  3. Elsewhere it may be a part of the wreck it stands in (a content block, a message): only what is a record by
-     its own keys is taken out; less is asked of an object that reaches the end of the line and does not stand
+  3. Elsewhere it may be a part of the wreck around it (a content block, a message): only what is a record by
+     its own keys is taken out; less is asked of an object that reaches the end of the line and is not
      where JSON expects a value.
   4. The work is bounded: in a line made to be searched for ever, or to be cut into a million pieces, the search is
      given up, and the rest is broken.
@@ -31,12 +31,14 @@ from typing import Any
 import msgspec
 
 from tracklog.agents.drift import Drift, Stray, converted, shape_of
+from tracklog.model.events import LogEvent, Place, StrangeSeen
 from tracklog.model.records import Blank, Broken, Piece, Record, Unknown, WithOddFields
 from tracklog.sources.json_text import BOM, WHITE, is_too_much, loads, outline
 from tracklog.sources.lines import KEPT_BYTES, Line
 
 Span = tuple[int, int]
 Judge = Callable[[dict[str, Any]], bool]
+_LONGEST_ODD = 80  # characters of a value that does not fit
 _START = re.compile(r'\{\s*"')
 _NULS = re.compile(rb"\x00+")
 _SOLID = re.compile(rb"[^ \t\r\n\x00\xef\xbb\xbf]")
@@ -314,3 +316,27 @@ def _why_broken(body: bytes, error: ValueError) -> str:
     if body.lstrip(b"\0")[:1] not in b"{[":
         return "not JSON"
     return f"not whole JSON: {error}"
+
+
+def with_odd_fields(events: list[LogEvent], piece: Piece, path: str) -> list[LogEvent]:
+    """The events of a piece, and one for each field that was left out of its record."""
+    place = Place(path, piece.line)
+    seen = [
+        StrangeSeen(
+            place=place,
+            at=piece.at,
+            kind=piece.record.kind,
+            problem=f"{field} was left out, its value does not fit: {_in_short(value)}",
+            is_aside=True,
+        )
+        for field, value in piece.odd
+    ]
+    return [*events, *seen]
+
+
+def _in_short(value: object) -> str:
+    try:
+        said = json.dumps(value, ensure_ascii=False)
+    except (ValueError, TypeError, RecursionError):
+        said = type(value).__name__
+    return said if len(said) <= _LONGEST_ODD else f"{said[:_LONGEST_ODD]}…"

@@ -1,10 +1,10 @@
-"""From a file to its records: which reader fits, and who wrote a file that stands in no agent's home.
+"""From a file to its records: which reader fits, and who wrote a file outside of every agent's home.
 
 Which agent wrote a file, by its own words: asked where the place does not tell.
 
-Rules of this room
+Rules
   1. Damage does not hide the writer: torn, deep and overlong lines are asked for what can be told of them.
-  2. Where some JSON object stands, but none of an agent we know, the writer is a stranger, and each line is unknown:
+  2. Where there is some JSON object, but none of an agent we know, the writer is a stranger, and each line is unknown:
      what would break one format may be right in another. Without any object the file is wreckage, and broken.
 """
 
@@ -39,7 +39,7 @@ _STRANGE = "of an agent that we do not know"
 
 
 class DetectedLog(NamedTuple):
-    """What the first lines of a file tell."""
+    """The agent and format of a file, from its first lines."""
 
     agent: str | None
     has_objects: bool
@@ -235,7 +235,7 @@ def identified(file: LogFile) -> LogFile:
         told = tell_agent(first_lines_of(file))
         is_stranger = told.has_objects or _is_document(file)
     except NotReadable:
-        return file  # whoever reads it will meet the same refusal and report it
+        return file  # its reader reports it
     if told.agent is None:
         return file if is_stranger else file._replace(kind=FileKind.OTHER)
     known = file._replace(agent="codex" if told.agent == "codex" else "claude")
@@ -243,7 +243,7 @@ def identified(file: LogFile) -> LogFile:
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Piece]:
-    """Yields every piece of the log at `path`: the typed record, its bytes, and where they stand."""
+    """Yields every piece of the log at `path`: the typed record, its bytes, and its place."""
     if not os.fspath(path):
         raise UserError("which log? the path is empty")
     found = next(find_at(Path(path)), None)

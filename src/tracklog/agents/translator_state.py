@@ -1,9 +1,9 @@
-"""What a translator remembers of a log, as bytes: so that the lines appended later are understood as if read at once.
+"""Save and restore the state of a translator as bytes, so that lines appended later are read as if all came at once.
 
-Rules of this room
-  1. Only plain data and the few classes of our own that a memory is made of are ever brought back: the index is a file
+Rules
+  1. Only plain data and the few classes of our own that a state consists of are ever restored: the index is a file
      like any other, and must not be able to run anything.
-  2. A memory that does not fit this program is none: the log is read from its beginning.
+  2. A state that does not fit this program is ignored: the log is read from its beginning.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any
 from tracklog.agents.base import Translator
 from tracklog.agents.codex.translate import state
 from tracklog.agents.codex.translate import translator as codex_translator
-from tracklog.model.events import Event
+from tracklog.model.events import LogEvent
 
-_OURS = (state.__name__, Event.__module__)
+_OURS = (state.__name__, LogEvent.__module__)
 _PLAIN = {
     ("builtins", "set"),
     ("builtins", "frozenset"),
@@ -27,14 +27,14 @@ _PLAIN = {
 
 
 def packed(translator: Translator) -> bytes | None:
-    """The memory of a translator; None for one that needs none."""
+    """The state of a translator; None for one that needs none."""
     return (
         pickle.dumps(vars(translator)) if isinstance(translator, codex_translator.CodexTranslator) else None
     )
 
 
 def unpack(memory: bytes | None, into: Translator) -> bool:
-    """Gives a translator its memory back; says whether it can go on from there."""
+    """Restore the state of a translator; return whether it can go on from there."""
     if not isinstance(into, codex_translator.CodexTranslator):
         return True
     if memory is None:
@@ -43,7 +43,7 @@ def unpack(memory: bytes | None, into: Translator) -> bool:
         vars(into).update(_Careful(io.BytesIO(memory)).load())
     except (
         Exception
-    ):  # a door: damaged bytes fail in any way, and all that follows is that the log is read anew
+    ):  # a door: damaged bytes fail in any way, and all that follows is that the log is read again
         return False
     return True
 

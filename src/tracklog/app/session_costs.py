@@ -1,3 +1,5 @@
+"""Price sessions that were read: one with its requests, or the rows of a list."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def costs_of(stories: Stories, session: Session, home: Path | None) -> Costs:
-    """What the requests of a session cost that was read."""
+    """Costs of the requests of a session that was read."""
     from tracklog.ledger.request_costs import Costs  # all readers come with it
 
     return Costs(session, stories.files_of(session), load_prices(home))
 
 
 def add_costs(rows: Sequence[Row], stories: Stories, home: Path | None, filters: Filters) -> None:
-    """Writes into the rows of sessions what each of them cost, in whole and in the period that is asked for."""
+    """Write the cost of each session into its row, in whole and in the period that is asked for."""
     from tracklog.ledger.scan import spent_in  # all readers come with it
 
     files = stories.files_of_all({(row["agent"], row["id"]) for row in rows})

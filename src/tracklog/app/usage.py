@@ -1,8 +1,6 @@
-"""From what a person asked for to what was spent, read from the logs themselves.
+"""Answer `usage`: from the index where that can tell, else from the logs; and find the lines of uncertain requests.
 
-A log that cannot be read to its end is said on stderr, once; what was read of it counts.
-
-From the bytes that a ledger knows to the lines that an editor shows.
+A log that cannot be read to its end is reported on stderr, once; what was read of it counts.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from tracklog.agents.supported import support_for
 from tracklog.app.prices import load_prices
 from tracklog.app.scope.filters import Filters, is_in_project
 from tracklog.errors import UserError
@@ -82,7 +81,7 @@ _READ = frozenset(
 
 
 class UsageQuery(NamedTuple):
-    """What is to be summed up, and how."""
+    """What to sum up, and how."""
 
     group: Group
     rule: CountRule
@@ -104,7 +103,7 @@ class UsageResult(NamedTuple):
 def spent(
     roots: Sequence[Path], *, agent: str | None, home: Path | None, asked: UsageQuery, syncs: bool = True
 ) -> UsageResult:
-    """Sums up what is asked for: from the index where that can tell, else from the logs."""
+    """Answer a question: from the index where that can tell, else from the logs."""
     prices = load_prices(home)
     if asked.as_model is not None and prices.rates(asked.as_model) is None:
         raise UserError(
@@ -127,7 +126,7 @@ def _from_index(
     prices: Prices,
     syncs: bool,
 ) -> UsageResult | None:
-    """What the index says; None where it cannot tell."""
+    """Answer from the index; None where it cannot tell."""
     # imported here because without an index nothing of it is needed
     from tracklog.app.index.open_ledger import indexed_ledger
     from tracklog.ledger.stored.query import LedgerQuery, answer
@@ -208,8 +207,8 @@ def _ledger_of(files: Sequence[LogFile], asked: UsageQuery) -> tuple[Ledger, int
         done += n_bytes
 
     sessions = group(files)
-    if asked.group == "blocks" and any(one.agent == "claude" for one in sessions):
-        sessions = [one for one in sessions if one.agent == "claude"]  # its plans count in blocks, for itself
+    if asked.group == "blocks":  # an agent whose plans count in blocks has them for itself
+        sessions = [one for one in sessions if support_for(one.agent).usage.counts_in_blocks] or sessions
     total = sum(file.size for one in sessions for file in one.files if file.kind in _READ)
     by_owner = asked.group in _BY_OWNER or asked.filters.project is not None
     with progress("reading", total, done=lambda: done):
@@ -221,7 +220,7 @@ def _ledger_of(files: Sequence[LogFile], asked: UsageQuery) -> tuple[Ledger, int
             on_bytes=tell,
         )
     if by_owner:
-        from tracklog.ledger.first_folders import settle_folders
+        from tracklog.ledger.scan import settle_folders
 
         settle_folders(ledger, sessions)
     if not by_owner and ledger.elsewhere and _has_compactions(ledger):

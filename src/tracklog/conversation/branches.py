@@ -17,7 +17,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tracklog.model.events import ContextCompacted, Event
+from tracklog.model.events import ContextCompacted, LogEvent
 from tracklog.sessions.tables_session import OutlinedBranch, OutlinedTurn
 
 LIVING = "main"  # the name of the branch that is alive
@@ -72,9 +72,9 @@ class Sides:
         self._here = LIVING
         self.n = 0  # lines that were taken
 
-    def take(self, told: Iterable[tuple[int, Event]], last: int) -> None:
+    def take(self, told: Iterable[tuple[int, LogEvent]], last: int) -> None:
         """Goes on to a line, with all that the lines up to there tell."""
-        events: dict[int, list[Event]] = {}
+        events: dict[int, list[LogEvent]] = {}
         for seq, event in told:
             events.setdefault(seq, []).append(event)
         for seq in range(self.n + 1, last + 1):
@@ -99,7 +99,7 @@ class Sides:
         at = bisect_right(lines, after)
         return lines[at] if at < len(lines) else math.inf
 
-    def _place(self, seq: int, event: Event, node: str) -> None:
+    def _place(self, seq: int, event: LogEvent, node: str) -> None:
         above = event.parent
         if above is None and isinstance(event, ContextCompacted):
             above = event.logical_parent

@@ -17,11 +17,11 @@ from tracklog.model.events import (
     CommandPrinted,
     CommandRun,
     ContextCompacted,
-    Event,
     HistoryInherited,
     HistoryRolledBack,
     HookRan,
     LinkMade,
+    LogEvent,
     MessagesRetracted,
     ModeChanged,
     ModelReplied,
@@ -94,7 +94,7 @@ class EventRow(msgspec.Struct, kw_only=True):
 
 
 def put_rows(
-    rows: list[EventRow], seq: int, event: Event, cwd: str | None, *, most: int | None = MOST
+    rows: list[EventRow], seq: int, event: LogEvent, cwd: str | None, *, most: int | None = MOST
 ) -> None:
     """Adds to the rows of a line those that an event of it makes; `most`: letters of a text that one carries."""
     make = _MADE_BY.get(type(event))
@@ -271,7 +271,7 @@ def _strange(event: StrangeSeen) -> list[EventRow]:
 
 
 _MADE_BY = cast(
-    dict[type[Event], Callable[[Event], list[EventRow]]],
+    dict[type[LogEvent], Callable[[LogEvent], list[EventRow]]],
     {
         PromptGiven: _prompt,
         TextInjected: _injected,

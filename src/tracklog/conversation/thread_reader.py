@@ -21,7 +21,7 @@ from tracklog.agents.translator_state import packed, unpack
 from tracklog.conversation.branches import Sides
 from tracklog.conversation.lines import LineAt, Room, ThreadLines
 from tracklog.conversation.rows import EventRow, Kind, put_rows, quiet_row
-from tracklog.model.events import Event
+from tracklog.model.events import LogEvent
 from tracklog.model.records import Piece, Unknown
 from tracklog.reading.tool_outputs import OutputFiles
 from tracklog.sessions.tables_session import OutlinedBranch
@@ -70,10 +70,10 @@ class ThreadReading:
                 row.is_aside = row.is_aside and self._may_hold_asides
         return [row for rows in made.values() for row in rows]
 
-    def told(self, first: int, last: int) -> list[tuple[int, Event]]:
+    def told(self, first: int, last: int) -> list[tuple[int, LogEvent]]:
         """What some lines tell, each event with the number of its line."""
         room = Room()
-        told: list[tuple[int, Event]] = []
+        told: list[tuple[int, LogEvent]] = []
         for seq, piece, events in self._read(first, last, room):
             for event in events:
                 at = seq - piece.line + event.place.line
@@ -82,7 +82,7 @@ class ThreadReading:
                     room.keep(_size(_let_go(event)) if _is_long(piece, event) else 0)
         return told
 
-    def filled(self, seq: int, event: Event) -> Event:
+    def filled(self, seq: int, event: LogEvent) -> LogEvent:
         """An event of a line; a result with the fullest text there is. Not for events that are kept: it may be long."""
         place = self.lines.place_of(seq)
         return event if place is None else OutputFiles(place[0], self._archive).filled(event)
@@ -104,7 +104,7 @@ class ThreadReading:
             self._memories, self._sides = {}, Sides(())
             self._generation = self.lines.generation
 
-    def _read(self, first: int, last: int, room: Room) -> Iterator[tuple[int, Piece, list[Event]]]:
+    def _read(self, first: int, last: int, room: Room) -> Iterator[tuple[int, Piece, list[LogEvent]]]:
         with self._lock:
             self._forget_if_rewritten()
             memories = self._memories  # of this generation, whatever another thread finds out meanwhile
@@ -148,12 +148,12 @@ class ThreadReading:
             yield from self.lines.between(some, min(some + _AT_ONCE - 1, last), room=room)
 
 
-def _is_long(piece: Piece, event: Event) -> bool:
+def _is_long(piece: Piece, event: LogEvent) -> bool:
     """Whether what an event holds may come from a long line: this one, or one before it that it tells of."""
     return piece.length > HEAD_BYTES or event.place.line != piece.line
 
 
-def _let_go(event: Event) -> Event:
+def _let_go(event: LogEvent) -> LogEvent:
     """The event without its hold on the line that it was read from, of which its parts may be views."""
     for name in event.__struct_fields__:
         if isinstance(value := getattr(event, name), Raw):
@@ -161,7 +161,7 @@ def _let_go(event: Event) -> Event:
     return event
 
 
-def _size(one: Event | EventRow) -> int:
+def _size(one: LogEvent | EventRow) -> int:
     """Letters and bytes that it holds."""
     values = (getattr(one, name) for name in one.__struct_fields__)
     return sum(

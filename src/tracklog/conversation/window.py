@@ -25,7 +25,7 @@ from tracklog.conversation.branches import OpenedTurn, VisibleBranch
 from tracklog.conversation.rows import EventRow
 from tracklog.conversation.thread_reader import ThreadReading
 from tracklog.model.assemble.session import assemble
-from tracklog.model.events import Event, HookRan, ToolReturned
+from tracklog.model.events import HookRan, LogEvent, ToolReturned
 from tracklog.model.fold.log import FileFold
 from tracklog.model.ids import MAIN, SessionId
 from tracklog.model.records import opened
@@ -303,5 +303,5 @@ def _seq(reading: ThreadReading, place: tuple[str, int]) -> int | None:
     return reading.lines.seq_of(*place)
 
 
-def _told_at(reading: ThreadReading, seq: int) -> list[Event]:
+def _told_at(reading: ThreadReading, seq: int) -> list[LogEvent]:
     return [event for _, event in reading.told(seq, seq)]

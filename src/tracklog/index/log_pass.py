@@ -18,7 +18,7 @@ from tracklog.agents.registry import NOT_RECORDS, ONE_DOCUMENT, lines_of, reader
 from tracklog.agents.translator_state import packed, unpack
 from tracklog.archive.files import Appender, Missing
 from tracklog.archive.locate import archive_name
-from tracklog.model.events import Event
+from tracklog.model.events import LogEvent
 from tracklog.model.records import Broken, Piece, Record, Unknown
 from tracklog.reading.session_reader import Told, not_readable
 from tracklog.reading.tool_outputs import OutputFiles
@@ -311,6 +311,6 @@ def _count(counts: list[int], piece: Piece, by: int) -> None:
     counts[3] += by * piece.recovered
 
 
-def _silent(_: Piece) -> list[Event]:
+def _silent(_: Piece) -> list[LogEvent]:
     """Of a log that nobody of ours wrote."""
     return []

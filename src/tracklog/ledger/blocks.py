@@ -1,6 +1,6 @@
-"""Five-hour blocks, as the plans of Claude count them, and how fast the running one burns.
+"""Five-hour blocks, as the plans of some agents count them, and how fast the running one burns.
 
-Rules of this room
+Rules
   1. A block begins at the full hour (UTC) in which its first request was made, and lasts five hours.
   2. The first request behind its end begins the next one. Five silent hours always lie behind an end, so silence needs
      no rule of its own; hours without a request belong to no block.
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from tracklog.agents.supported import SUPPORTED
 from tracklog.model.usage import UsageRow
 
 _HOUR_MS = 3_600_000
@@ -23,7 +24,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Burn(NamedTuple):
-    """How fast a block is used up, and what it comes to if that goes on until its end."""
+    """How fast a block is used up, and its projected total."""
 
     ends_at: datetime
     left_ms: int
@@ -33,8 +34,13 @@ class Burn(NamedTuple):
     projected_cost_pico_usd: int
 
 
+def agents_in_blocks() -> list[str]:
+    """The agents whose plans count in blocks, each for itself."""
+    return [name for name, agent in SUPPORTED.items() if agent.usage.counts_in_blocks]
+
+
 def block_starts(times_ms: Sequence[int]) -> list[int]:
-    """When the block of each request began; the times are in order."""
+    """The start of the block of each request; the times are in order."""
     starts: list[int] = []
     start = None
     for time_ms in times_ms:
@@ -45,7 +51,7 @@ def block_starts(times_ms: Sequence[int]) -> list[int]:
 
 
 def block_end(start: datetime) -> datetime:
-    """When a block is over, whether it is used or not."""
+    """The end of a block, whether it is used up or not."""
     return start + timedelta(milliseconds=BLOCK_MS)
 
 

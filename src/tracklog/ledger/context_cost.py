@@ -1,21 +1,20 @@
-"""What it cost to carry things along: each result, prompt, attachment and injected text, over all requests that read it.
+"""Cost of re-sending context: each result, prompt, attachment and injected text, over all requests that read it.
 
-Rules of this room
+Rules
   1. Each thread has a prompt of its own. What a subagent brought home is a result in the thread that called it.
   2. A thing is sent with every later request of its branch, until a compaction does not keep it.
   3. The costs of all things, of the model's own words, and of what no log holds add up to what the prompts cost.
-
-What of a session's logs its story leaves out: which record stands where, and what the client attached.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from tracklog.agents.base import LogContents
-from tracklog.agents.claude_code.attachments import _look_at
+from tracklog.agents.supported import support_for
 from tracklog.ledger.context_window import Load, PricedUsage, PromptWindow
 from tracklog.model.events import Place
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, ThreadId
@@ -34,7 +33,7 @@ _NOT_SENT = frozenset({"notice", "away_summary", "turn_summary", "schedule"})  #
 
 @dataclass(slots=True, eq=False)
 class Thing(Load):
-    """Something that was carried along."""
+    """A context item: something that later requests sent again."""
 
     kind: Kind = "injected"
     name: str = ""  # of the tool, or what it is
@@ -51,7 +50,7 @@ class Thing(Load):
 
 
 class _Moment(NamedTuple):
-    """Something that happened, where in the order of the thread, and at which record."""
+    """Something that happened, with its order in the thread and its record."""
 
     order: tuple[int, int, int]
     node: NodeId | None
@@ -59,7 +58,7 @@ class _Moment(NamedTuple):
 
 
 def carried(session: Session, contents: LogContents, spent: Mapping[RequestId, PricedUsage]) -> list[Thing]:
-    """All that the session's prompts were made of, the dearest first; kinds of THINGS alone have a place."""
+    """Everything that the session's prompts consisted of, most expensive first; only the kinds in THINGS have a place."""
     things: list[Thing] = []
     for thread in session.threads:
         walk = _Walk(session, thread, contents, spent)
@@ -69,7 +68,7 @@ def carried(session: Session, contents: LogContents, spent: Mapping[RequestId, P
 
 
 class _Walk:
-    """Goes through a thread in the order of its log."""
+    """Walk through a thread in the order of its log."""
 
     def __init__(
         self, session: Session, thread: Thread, contents: LogContents, spent: Mapping[RequestId, PricedUsage]
@@ -85,14 +84,14 @@ class _Walk:
         left = [branch for branch in session.branches if is_main and not branch.is_active]
         self._parents = {branch.id: branch.parent for branch in left}
         self._branch_of = {node: branch.id for branch in left for node in branch.nodes}
-        self._branch: str | None = None  # on which the last moment stood; None is the living one
+        self._branch: str | None = None  # of the last moment; None is the active one
         self._beginning = Thing(kind="beginning", thread=thread.id)
         self._unseen = Thing(kind="unseen", thread=thread.id)
         self._windows: dict[str | None, PromptWindow] = {None: PromptWindow(self._beginning, self._unseen)}
         self.things: list[Thing] = [self._beginning, self._unseen]
 
     def go(self) -> None:
-        """Lets everything come in, and every request read what is there."""
+        """Add every item to its prompt, and charge each request with what its prompt holds."""
         moments = [*self._things(), *self._requests()]
         if self._owns_its_files:
             moments += [*self._additions(), *self._compactions()]
@@ -116,7 +115,7 @@ class _Walk:
                 window.compact(lambda load: isinstance(load, Thing) and not kept.isdisjoint(load.nodes))
 
     def _window(self, node: NodeId | None) -> PromptWindow:
-        """The prompt of the branch on which a record stands; what has no record stands where the last one did."""
+        """The prompt of the branch that holds a record; what has no record belongs to the last branch."""
         if node is not None:
             self._branch = self._branch_of.get(node)
         if self._branch not in self._windows:
@@ -151,7 +150,7 @@ class _Walk:
                 yield self._came(thing, one.place)
 
     def _is_on_the_tree(self, place: Place) -> bool:
-        """Old clients write subagents into the main log; their records are not among the nodes."""
+        """Whether a record belongs to the tree: old clients write subagents into the main log, outside of it."""
         return not self._contents.nodes or place in self._contents.nodes
 
     def _requests(self) -> Iterator[_Moment]:
@@ -169,7 +168,7 @@ class _Walk:
                 yield _Moment(self._order(compaction.place, 1), node, compaction)
 
     def _reply(self, request: Request) -> Thing:
-        """The model's own words, with what it asked of tools."""
+        """The model's own text, with the inputs of its tool calls."""
         inputs = (self._calls[id].input for id in request.calls if id in self._calls)
         nodes = (self._contents.nodes.get(place) for place in request.places)
         return Thing(
@@ -213,13 +212,11 @@ _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 
 
 def contents_of(session: SessionFiles) -> LogContents:
-    """The contents of all its logs; agents without a tree have none that the story does not tell."""
-    contents = LogContents()
-    seen: set[str] = set()
+    """The contents of all its logs; agents without a tree have none that the session does not hold."""
+    contents = LogContents({}, [])
+    known: set[str] = set()
     for file in session.files:
-        if file.agent == "claude" and file.kind in _THREADS:
-            try:
-                _look_at(file, contents, seen)
-            except NotReadable:
-                continue  # whoever reads the session meets the same refusal and reports it
+        if file.kind in _THREADS:
+            with suppress(NotReadable):  # the reader of the session reports it
+                support_for(file.agent).usage.add_contents(file, contents, known)
     return contents

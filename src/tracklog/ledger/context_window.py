@@ -1,12 +1,12 @@
-"""What a line of work sends with every request: who came in when, how large it is, and what it cost to read again.
+"""Model the prompt of a thread: when each part entered, its size, and the cost of reading it again.
 
 The API says how large each prompt was, not what it was made of. Two prompts of one line differ by the answer between
 them and by what came in since: so the growth is the measured size of what came in, shared by bytes.
 
-Rules of this room
+Rules
   1. The parts of a prompt add up to the prompt, to the token; what they cost adds up to what the prompt cost.
   2. A prompt is cached from its beginning: first what was read from the cache, then what was written to it (for an
-     hour before for five minutes: the API asks for this order), then what was neither. A part pays for where it stands.
+     hour before for five minutes: the API asks for this order), then what was neither. A part is charged by its position.
   3. Where growth tells nothing, a part is as large as its bytes make likely, and says that it is an estimate.
   4. A request costs as much work as parts changed their place in the cache, not as there are parts.
 """
@@ -30,7 +30,7 @@ _MOST_BYTES = (
 
 
 class PromptRates(msgspec.Struct, frozen=True):
-    """What a token of a prompt cost in one request, in pico-dollars."""
+    """Cost of a token of a prompt in one request, in pico-dollars."""
 
     input: int
     cache_read: int
@@ -39,7 +39,7 @@ class PromptRates(msgspec.Struct, frozen=True):
 
 
 class PricedUsage(msgspec.Struct, frozen=True):
-    """What a request used, and at which prices; without any it is measured, but costs nothing here."""
+    """Usage of a request, and its prices; without any it is measured, but costs nothing here."""
 
     tokens: Tokens
     is_final: bool = True
@@ -72,7 +72,7 @@ class Load:
 
 @dataclass(slots=True)
 class _Reads:
-    """How often the cached beginning was read, and what a token of it cost in sum."""
+    """How often the cached beginning was read, and the cost of a token of it in sum."""
 
     n: int = 0
     n_unpriced: int = 0
@@ -85,7 +85,7 @@ class _Part:
     tokens: int
     since: _Reads = field(
         default_factory=_Reads
-    )  # while it stands in the cached beginning: the reads before it did
+    )  # while it is in the cached beginning: the reads before that
 
 
 class PromptWindow:
@@ -136,11 +136,11 @@ class PromptWindow:
         return other
 
     def settle(self) -> None:
-        """Tells all loads what they came to so far."""
+        """Write the cost so far into all loads."""
         self._leave_cache(0)
 
     def _grow(self, prompt: int) -> None:
-        """Gives everything that came in its size, so that all parts together are the prompt."""
+        """Size everything that entered, so that all parts together are the prompt."""
         fresh, self._fresh = self._fresh, []
         if self._last is None:
             self._add(fresh, [guess(load) for load in fresh])
@@ -203,7 +203,7 @@ class PromptWindow:
         return self._parts[0].load.n_reads > 0
 
     def _leave_cache(self, n_left: int) -> None:
-        """The parts behind the first few are told of their reads, and pay for themselves again."""
+        """Charge the parts behind the first few with their reads, and with being sent again."""
         for part in self._parts[n_left : self._n_cached]:
             n = self._reads.n - part.since.n
             part.load.n_reads += n
@@ -214,7 +214,7 @@ class PromptWindow:
 
 
 def guess(load: Load) -> int:
-    """How many tokens so many bytes are likely to be."""
+    """Estimate the tokens of so many bytes."""
     return -(-load.n_bytes // _USUAL_BYTES)
 
 

@@ -1,6 +1,6 @@
-"""What single requests cost, and what they come to for a session or a thread.
+"""Costs of single requests, and their sums for a session or a thread.
 
-Rules of this room
+Rules
   1. A request without a price costs None, never 0; a sum of such is None, too.
   2. A sum says when it is a lower bound: a request in it has no price, no final count or no count at all, or the log
      reveals spending of which no request tells.
@@ -22,7 +22,7 @@ from tracklog.model.usage import STANDARD, Entry, Terms, Tokens, UsageReport, Us
 
 
 class CostSum(NamedTuple):
-    """What some requests cost. None: not one of them has a price."""
+    """The cost of some requests. None: not one of them has a price."""
 
     cost_pico_usd: int | None = None
     is_lower_bound: bool = False
@@ -40,7 +40,7 @@ class RequestCost(NamedTuple):
 
     @property
     def spent(self) -> PricedUsage | None:
-        """What it used, for those who ask what its prompt was made of."""
+        """Its usage, to explain what its prompt consisted of."""
         if self.entry.certainty == "missing":
             return None
         rates = _prompt_rates(self.rates, self.entry.tokens) if self.rates is not None else None
@@ -57,7 +57,7 @@ def request_costs(ledger: Ledger, prices: Prices) -> Iterator[RequestCost]:
 
 
 def sum_of(costs: Iterable[RequestCost]) -> CostSum:
-    """What requests come to."""
+    """The sum over requests."""
     priced, is_lower_bound = [], False
     for one in costs:
         is_lower_bound |= one.entry.certainty != "final" or one.cost_pico_usd is None
@@ -69,7 +69,7 @@ def sum_of(costs: Iterable[RequestCost]) -> CostSum:
 def sums_by_session(
     ledger: Ledger, prices: Prices, wanted: RequestFilter | None = None
 ) -> dict[str, CostSum]:
-    """What each session's own requests come to: all of them, or those that are meant."""
+    """Cost of each session's own requests: all of them, or those that match a filter."""
     return sums_in(report(ledger, prices, "session", zone=UTC, wanted=wanted))
 
 
@@ -87,7 +87,7 @@ def _sum(row: UsageRow, *, has_hidden: bool) -> CostSum:
 
 
 def _beside(prices: Prices, entry: Entry) -> int:
-    """What the advisors cost whom the model asked within the request."""
+    """Cost of the advisors that the model asked within the request."""
     advice = [one for one in entry.beside if one.what == "advisor"]
     rates = ((_rates(prices, entry, one.model, STANDARD), one.tokens) for one in advice)
     return sum(cost_pico_usd(tokens, rate) for rate, tokens in rates if rate is not None)

@@ -1,11 +1,11 @@
-"""One entry for each request to an API, from whatever lines of whatever files tell of it (docs/accounting.md).
+"""One entry for each request to an API, merged from all lines of all files that mention it (docs/accounting.md).
 
 A scan of a file gives a `Block`: what the file alone says of each request. The ledger puts blocks together.
 
-Rules of this room
+Rules
   1. A key names a request over all files. What counts is one whole record: a transcript's before a mirror of it, then
      the one with the largest output, then the later by time, path and offset. Figures are never mixed.
-  2. A request belongs to the log that wrote it down first. Copies say where else it stands.
+  2. A request belongs to the log that wrote it down first. Copies name the other places.
   3. Nothing depends on the order in which blocks come.
   4. Ids that gateways hand out may come again for another request: those of two files are the same request only where
      they share a mark (a record's id, a time, a request's id).
@@ -13,12 +13,12 @@ Rules of this room
 
 Blocks of the ledger as they are kept: without the number of their file, which depends on what else is read.
 
-Rules of this room
-  1. A block that was kept and numbered anew is the block that a scan under that number gives.
+Rules
+  1. A stored block with a new number is the block that a scan under that number gives.
   2. A block with a transient problem is never kept as what its log says.
   3. Two logs can hold the same request only if a mark of one is a mark of the other.
 
-Whose request it is, where copies of it stand in several sessions: the one that the others descend from.
+The owner of a request with copies in several sessions is the one that the others descend from.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def merged(one: Sight, other: Sight, rule: CountRule = "ours") -> Sight:
 
 
 class Ledger:
-    """All requests that some logs tell of."""
+    """All requests in some logs."""
 
     def __init__(self, sources: Sequence[Source], rule: CountRule = "ours") -> None:
         self.sources = sources
@@ -110,7 +110,7 @@ class Ledger:
         self.cwds: dict[int, str] = {}  # by file, of the first answer
         self.folders: dict[str, str] = {}  # where sessions began, as far as was asked
         self.asides: dict[int, Aside] = {}  # by row
-        self.elsewhere: dict[int, set[int]] = {}  # by row: the files of a request that stands in several
+        self.elsewhere: dict[int, set[int]] = {}  # by row: the files of a request that is in several
         self.totals: dict[int, ClientTotals] = {}  # by file
         self.awaited: dict[int, Awaited] = {}
         self.problems: dict[int, str] = {}
@@ -126,7 +126,7 @@ class Ledger:
         return len(self._keys)
 
     def take(self, block: UsageBlock) -> None:
-        """Puts a file's requests to those of other files."""
+        """Merge a file's requests with those of other files."""
         self.names[block.file] = block.names
         if block.cwd is not None:
             self.cwds[block.file] = block.cwd
@@ -155,7 +155,7 @@ class Ledger:
             self.asides[n + number] = aside
 
     def public_id(self, key: bytes) -> str:
-        """What a request is called in every document: without what tells the keys of one ledger apart."""
+        """The id of a request in documents: its key without the suffix that is only for this ledger."""
         return (self._gateway_ids.get(key) or key).decode(errors="replace")
 
     def settle(self) -> None:
@@ -190,7 +190,7 @@ class Ledger:
         return Sight._make(_ROW.unpack_from(self._rows, row * _ROW.size))
 
     def rows_in(self, files: Iterable[int]) -> Iterator[tuple[int, Sight]]:
-        """The requests of some files with their numbers, and perhaps others: all that stand in more than one file."""
+        """The requests of some files with their numbers, and perhaps others: all that are in more than one file."""
         runs = (self._runs[file] for file in files if file in self._runs)
         alone = (number for first, n in runs for number in range(first, first + n))
         for number in sorted({*alone, *self._scattered, *self.elsewhere}):
@@ -225,7 +225,7 @@ class Ledger:
         return sessions if len(sessions) > 1 else []
 
     def give(self, row: int, session: str) -> None:
-        """Makes a request another session's that holds it."""
+        """Give a request to another session that holds it."""
         at, sight = row * _ROW.size, self.sight(row)
         if self.session_of(sight) == session:
             return
@@ -305,13 +305,13 @@ def _by_marks(sights: list[Loose]) -> list[list[Loose]]:
 
 
 def shared_rows(ledger: Ledger) -> dict[int, frozenset[str]]:
-    """The requests that stand in several sessions, and in which."""
+    """The requests that are in several sessions, and in which."""
     holders = {row: frozenset(ledger.heirs_of(row)) for row in ledger.elsewhere}
     return {row: held_by for row, held_by in holders.items() if held_by}
 
 
 def give_to_eldest(ledger: Ledger, parents: Mapping[str, str]) -> None:
-    """Gives each such request to the session that all others descend from, if there is one."""
+    """Give each such request to the session that all others descend from, if there is one."""
     for row, holders in shared_rows(ledger).items():
         oldest = [id for id in sorted(holders) if not _descends(id, holders, parents)]
         if len(oldest) == 1:

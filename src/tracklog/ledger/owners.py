@@ -1,4 +1,4 @@
-"""Whose request it is, where copies of it stand in several sessions with the same time.
+"""Decide which session owns a request whose copies in several sessions have the same time.
 
 A fork of Claude Code keeps the times of what it copies, so nothing in the copied lines tells who was first. The logs
 as a whole do (`model.lineage`); they are read in full only for sessions that share requests, and not for a crowd: all
@@ -18,7 +18,7 @@ LARGEST_FAMILY = 200
 
 
 def settle_owners(ledger: Ledger, sessions: Sequence[SessionFiles]) -> None:
-    """Gives each request that stands in several sessions to the one that the others descend from."""
+    """Give each request that is in several sessions to the one that the others descend from."""
     give_to_eldest(ledger, parents_in(ledger, sessions))
 
 

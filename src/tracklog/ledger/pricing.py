@@ -1,4 +1,4 @@
-"""A ledger with its prices: which requests are meant, and what their tokens cost."""
+"""A ledger with its prices: which requests match a filter, and what their tokens cost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUARTER_MS = 900_000  # but some are lower at night
 
 
 class RequestFilter(NamedTuple):
-    """Which requests are meant; None asks for nothing."""
+    """A filter for requests; None matches all."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -55,29 +55,29 @@ class Books:
         self._in_project: dict[str, bool] = {}
 
     def is_wanted(self, sight: Sight) -> bool:
-        """Whether a request is meant."""
+        """Whether a request matches."""
         return not self.asks or self.fits(
             sight.first_at, self.ledger.model_of(sight), self.ledger.session_of(sight)
         )
 
     def n_untimed(self) -> int:
-        """How many requests say no time, where one was asked for."""
+        """Count the requests without a time, where a period was asked for."""
         if self._since is None and self._until is None:
             return 0
         return sum(row[_FIRST_AT] == NO_TIME for row in self.ledger.raw_rows())
 
     def is_awaited_wanted(self, file: int, awaited: Awaited) -> bool:
-        """Whether a request that left no line is meant."""
+        """Whether a request that left no line matches."""
         model = self.ledger.names[file][awaited.model]
         return self.fits(awaited.at, model, self.ledger.sources[file].session)
 
     def is_hidden_wanted(self, hidden: Hidden) -> bool:
-        """Whether hidden spending is meant; its time is that of its session's end."""
+        """Whether hidden spending matches; its time is that of its session's end."""
         at = NO_TIME if hidden.at is None else int(datetime.fromisoformat(hidden.at).timestamp() * 1000)
         return self.fits(at, hidden.model, hidden.session)
 
     def fits(self, at: int, model: str | None, session: str) -> bool:
-        """Whether what a model did for a session at a time is meant."""
+        """Whether a request of this session, time and model matches."""
         if (self._since is not None and at < self._since) or (
             self._until is not None and not 0 <= at < self._until
         ):  # what says no time lies before all times
@@ -96,7 +96,7 @@ class Books:
         return self._in_project[session]
 
     def rates(self, model: str | None, terms: str, at: int) -> Rates | None:
-        """What a model cost, or the one that is asked for in its place. The same answer is the same object."""
+        """Rates of a model, or of the one asked for in its place. Equal answers are the same object."""
         moment = at if self._as_of is None else self._as_of
         key = (model, terms, moment // (_QUARTER_MS if self.is_hourly(model, terms) else _DAY_MS))
         if key in self._rates:
@@ -121,7 +121,7 @@ class Books:
         return model if self._as_model is None else self._as_model
 
     def cost(self, model: str | None, tokens: Tokens, at: int, *, terms: str = "") -> int | None:
-        """What some tokens cost; None without a price."""
+        """Cost of some tokens; None without a price."""
         rates = self.rates(model, terms, at)
         return None if rates is None else cost_pico_usd(tokens, rates)
 

@@ -1,6 +1,6 @@
-"""What a ledger comes to: its requests in groups, with money and bounds.
+"""Sum up a ledger: its requests in groups, with costs and bounds.
 
-Rules of this room
+Rules
   1. A price is linear in tokens, so requests of one group on the same rates are summed up first and priced once: the
      result is the same to the pico-dollar.
   2. Totals hold what is certain at least. What was cut off has bounds: its model's longest output is the upper one.
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, tzinfo
 from operator import itemgetter
 
+from tracklog.agents.supported import support_for
 from tracklog.clock import NO_TIME, moment_text
 from tracklog.ledger.blocks import block_starts
 from tracklog.ledger.ledger import Ledger
@@ -43,7 +44,7 @@ def report(
     as_of: datetime | None = None,
     with_uncertain: bool = False,
 ) -> UsageReport:
-    """What was spent, by group. `as_model` and `as_of` ask what it would have cost elsewhere, or at another time."""
+    """Sum up usage by group. `as_model` and `as_of` price it as if another model, or another day, had been used."""
     books = Books(ledger, prices, wanted or RequestFilter(), as_model=as_model, as_of=as_of)
     sums = GroupSums(books, _keys_by(ledger, group, zone, books))
     sums.add_all()
@@ -72,7 +73,7 @@ def report(
 
 
 def _keys_by(ledger: Ledger, group: Group, zone: tzinfo, books: Books) -> GroupKeys:
-    """What a request is called in a group."""
+    """The keys of requests in a group."""
     if group in ("daily", "weekly", "monthly"):
         return by_time(zone, group)
     if group == "blocks":
@@ -120,7 +121,7 @@ def by_time(zone: tzinfo, group: Group) -> GroupKeys:
 
 
 def _day_of(ms: int, zone: tzinfo, form: str) -> tuple[int, int, str]:
-    """When the day of a moment begins and ends in a zone, and what it is called."""
+    """Begin and end of a moment's day in a zone, and its name."""
     try:
         day = datetime.fromtimestamp(ms / 1000, zone).replace(
             hour=0, minute=0, second=0, microsecond=0, fold=0
@@ -143,7 +144,7 @@ def _by_block(ledger: Ledger) -> GroupKeys:
 
 
 def entries(ledger: Ledger, books: Books) -> Iterator[Entry]:
-    """The requests that are meant, one by one, as values."""
+    """The requests that match, one by one, as values."""
     for number, (key, sight) in enumerate(zip(ledger.keys(), ledger.rows(), strict=True)):
         if books.is_wanted(sight):
             yield _entry(ledger, books, number, key.decode(errors="replace"), sight)
@@ -159,13 +160,11 @@ def all_entries(ledger: Ledger, prices: Prices) -> Iterator[Entry]:
 
 
 def public_id(ledger: Ledger, key: bytes, sight: Sight, session: str) -> str:
-    """What a request is called in documents: as its session calls it, where the key says that.
-
-    The key of a request of Codex without a count has the session's name before that of the request.
-    """
+    """The id of a request in documents: the one that its session uses, where the key tells it."""
     id = ledger.public_id(key)
-    is_uncounted = sight.output < 0 and ledger.sources[sight.first_file].agent == "codex"
-    return id.removeprefix(f"{session}:") if is_uncounted else id
+    if sight.output >= 0:
+        return id
+    return support_for(ledger.sources[sight.first_file].agent).usage.request_id(id, session)
 
 
 def _entry(ledger: Ledger, books: Books, number: int, key: str, sight: Sight) -> Entry:

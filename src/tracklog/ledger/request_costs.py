@@ -1,6 +1,6 @@
-"""What each request of a session cost: the ledger's figures, brought to the requests of the story.
+"""Cost of each request of a session: the ledger's figures, assigned to the session's requests.
 
-Rules of this room
+Rules
   1. A message's id names the same request here and there. Ids that gateways hand out, and Codex's figures, which name
      no request, are joined by their place: they belong to the last request of their log that had begun. Until 0.50
      Codex wrote a count before what it counts: there, to the next one.
@@ -25,11 +25,11 @@ from tracklog.reading.session_files import SessionFiles
 from tracklog.sources.files import NotReadable
 from tracklog.sources.log_file import LogFile
 
-_Placed = tuple[int, RequestCost]  # an offset, and what stands there
+_Placed = tuple[int, RequestCost]  # an offset, and the cost of the request at it
 
 
 class Costs:
-    """What a session's requests cost."""
+    """Costs of a session's requests."""
 
     def __init__(self, session: Session, kin: Sequence[SessionFiles], prices: Prices) -> None:
         self._session = session.id
@@ -39,15 +39,15 @@ class Costs:
         self._by_request = _joined(session, ledger, list(request_costs(ledger, prices)), files)
 
     def of(self, request: RequestId) -> list[RequestCost]:
-        """What a request cost, in one part or several; nothing of one that is another session's."""
+        """Costs of a request, in one part or several; empty for one that belongs to another session."""
         return [cost for cost in self._by_request.get(request, []) if self._is_own(cost)]
 
     def sum_over(self, requests: Iterable[Request]) -> CostSum:
-        """What some of its requests come to."""
+        """The sum over some of its requests."""
         return sum_of(cost for request in requests for cost in self.of(request.id))
 
     def spent(self) -> dict[RequestId, PricedUsage]:
-        """What each request used, also of those that are another session's: these cost nothing here."""
+        """Usage of each request; those of another session cost nothing here."""
         found = {}
         for request, costs in self._by_request.items():
             known = [(cost, spent) for cost in costs if (spent := cost.spent) is not None]
@@ -101,7 +101,7 @@ def _by_place(
     try:
         starts += [line.offset for line in lines_of(file)]
     except NotReadable:
-        return  # whoever reads the session meets the same refusal and reports it
+        return  # the reader of the session reports it
     lines = [line for line, _ in begun]
     placed = [(bisect_right(starts, offset), cost) for offset, cost in costs]
     comes_first = min(line for line, _ in placed) < lines[0]

@@ -1,7 +1,7 @@
-"""What was spent, straight from the logs: every file is searched once, by two processes where that pays.
+"""Scan logs for usage: every file is searched once, by two processes where that pays.
 
-Rules of this room
-  1. Files are numbered in the order of their paths, and taken from a common pile: whoever is free takes the next.
+Rules
+  1. Files are numbered in the order of their paths, and queued: a process that is free takes the next.
   2. The second process only reads. What it found in a file it sends at once, so nothing is held twice.
   3. If it dies, what it had not sent is read here: the answer is the same, only later.
 """
@@ -9,24 +9,22 @@ Rules of this room
 from __future__ import annotations
 
 import os
-import re
 import select
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import msgspec
-from stringzilla import find
 
-from tracklog.agents.claude_code import usage_scan
-from tracklog.agents.codex import usage_scan as codex_usage_scan
+from tracklog.agents.base import LogToScan
+from tracklog.agents.supported import support_for
 from tracklog.ledger.ledger import SCAN, Ledger
 from tracklog.model.ids import MAIN, SessionId
 from tracklog.model.usage import CountRule, Source, UsageBlock
 from tracklog.reading.session_files import SessionFiles, thread_of
-from tracklog.sources.files import NotReadable, buffer_of, chunks_in
+from tracklog.sources.files import buffer_of
 from tracklog.sources.gc_pause import no_collecting
 from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile
 
@@ -36,12 +34,8 @@ if TYPE_CHECKING:
 OnBytes = Callable[[int], None]
 _READ = MAIN_KINDS | {FileKind.SUBAGENT}
 _WORTH_TWO = 48_000_000  # bytes from which on a second process pays
+_CHUNK = 1 << 19  # what fits into a processor's own memory is searched fastest
 _HEAD = 1 << 17  # a first line holds the whole instructions
-_OF_COPIES = re.compile(
-    rb'"forked_from_id"\s*:\s*"|"history_base"\s*:\s*\{|"subagent_history_start_ordinal"\s*:\s*\d'
-)
-_WORDS_OF_COPIES = (b'"forked_from_id"', b'"history_base"', b'"subagent_history_start_ordinal"')
-_META = b'"session_meta"'
 _NUMBER = struct.Struct("<i")
 _LENGTH = struct.Struct("<q")
 _encode = msgspec.msgpack.Encoder().encode
@@ -57,7 +51,7 @@ def spent_in(
     on_bytes: OnBytes | None = None,
     may_fork: bool = True,
 ) -> Ledger:
-    """All requests that the logs of some sessions tell of.
+    """Scan the logs of some sessions and merge their requests into a ledger.
 
     Without tools and owners it is faster; a request of a fork may then count for the wrong one of two sessions. A
     process with several threads must not fork.
@@ -76,14 +70,16 @@ def spent_in(
 
 
 class Work:
-    """The files to be read, and how."""
+    """The files to scan, and how."""
 
     def __init__(self, sessions: Sequence[SessionFiles], rule: CountRule, *, with_tools: bool) -> None:
         self.files = sources_of(sessions)
         self.size = sum(file.size for _, file in self.files)
         self._rule: CountRule = rule
         self._with_tools = with_tools
-        self._buffer = buffer_of(usage_scan.CHUNK)
+        self._buffer = buffer_of(_CHUNK)
+        agents = {source.agent for source, _ in self.files}
+        self._scans = {agent: support_for(agent).usage.scan for agent in agents}
         self._own, self._families = _histories(sessions)
         self._newest: dict[tuple[str, str], int] = {}  # of the files of one thread, the longest
         for number in sorted(range(len(self.files)), key=lambda number: self.files[number][1].size):
@@ -91,34 +87,15 @@ class Work:
             self._newest[source.session, source.thread] = number
 
     def read(self, number: int) -> UsageBlock:
-        """What one file tells."""
+        """Scan one file."""
         source, file = self.files[number]
         is_newest = self._newest[source.session, source.thread] == number
-        if source.agent == "codex":
-            own, family = self._own.get(source.path), self._families.get(source.session)
-            return codex_usage_scan.scan(
-                number,
-                source,
-                file,
-                rule=self._rule,
-                own=own,
-                family=family,
-                with_tools=self._with_tools,
-                is_newest=is_newest,
-                buffer=self._buffer,
-            )
-        return usage_scan.scan(
-            number,
-            source,
-            file,
-            rule=self._rule,
-            with_tools=self._with_tools,
-            is_newest=is_newest,
-            buffer=self._buffer,
-        )
+        own, family = self._own.get(source.path), self._families.get(source.session)
+        log = LogToScan(number, source, file, self._rule, self._with_tools, is_newest, own, family)
+        return self._scans[source.agent](log, self._buffer)
 
     def inputs(self, number: int) -> bytes:
-        """A mark of all that `read` knows beside the bytes of a file: where it differs, a block must be made anew."""
+        """Hash of all that `read` knows besides the bytes of a file: where it differs, the block is stale."""
         source, _ = self.files[number]
         is_newest = self._newest[source.session, source.thread] == number
         own = self._own.get(source.path)
@@ -127,8 +104,19 @@ class Work:
         return blake2b(repr(known).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+def settle_folders(ledger: Ledger, sessions: Iterable[SessionFiles]) -> None:
+    """Note in the ledger where each session began, for agents whose scan sees only later folders.
+
+    It reads the heads of logs, so only where projects are asked for. An index knows the folders of its sessions.
+    """
+    for session in sessions:
+        folder = support_for(session.agent).usage.first_folder(session.mains)
+        if folder is not None:
+            ledger.folders[session.id] = folder
+
+
 def sources_of(sessions: Sequence[SessionFiles]) -> list[tuple[Source, LogFile]]:
-    """The logs in which requests stand, in the order of their paths, and whose work each holds."""
+    """The logs that hold requests, in the order of their paths, each with its source."""
     named = [
         (_source(file, session), file)
         for session in sessions
@@ -140,19 +128,16 @@ def sources_of(sessions: Sequence[SessionFiles]) -> list[tuple[Source, LogFile]]
 
 def _source(file: LogFile, session: SessionFiles) -> Source:
     thread = thread_of(file)
-    if session.agent == "codex" and thread.lower() == session.id.lower():
+    if support_for(session.agent).usage.main_thread_has_session_id and thread.lower() == session.id.lower():
         thread = MAIN
     return Source(str(file.path), session.agent, session.id, thread, thread == MAIN)
 
 
 def _histories(sessions: Sequence[SessionFiles]) -> tuple[dict[str, Own], dict[str, str]]:
-    """What Codex's logs hold of other threads, where they say that they do, and to which family a session belongs.
-
-    Claude Code's logs tell by ids alone.
-    """
-    rollouts = [session for session in sessions if session.agent == "codex"]
+    """Find the lines that logs repeat of other threads, where their heads say so, and the family of each session."""
+    sharing = with_shared_usage(sessions)
     buffer = buffer_of(_HEAD)
-    heirs = [session for session in rollouts if any(_may_hold_copies(file, buffer) for file in session.files)]
+    heirs = [session for session in sharing if _may_repeat_usage(session, buffer)]
     if not heirs:
         return {}, {}
     from tracklog.reading.family import (
@@ -160,7 +145,7 @@ def _histories(sessions: Sequence[SessionFiles]) -> tuple[dict[str, Own], dict[s
         families,
     )
 
-    kin = families(rollouts)
+    kin = families(sharing)
     own: dict[str, Own] = {}
     for session in heirs:
         related = kin.get((session.agent, session.id)) or Kinship([session])
@@ -169,21 +154,18 @@ def _histories(sessions: Sequence[SessionFiles]) -> tuple[dict[str, Own], dict[s
     return own, names
 
 
-def _may_hold_copies(file: LogFile, buffer: memoryview) -> bool:
-    """Whether the beginning of a rollout speaks of another thread's history."""
-    try:
-        head = next(chunks_in(buffer, file), b"")
-    except NotReadable:
-        return False
-    first = find(head, _META)
-    if first >= 0 and find(head, _META, first + 1) >= 0:
-        return True
-    places = [place for word in _WORDS_OF_COPIES if (place := find(head, word)) >= 0]
-    return bool(places) and _OF_COPIES.search(head, min(places)) is not None
+def with_shared_usage(sessions: Iterable[SessionFiles]) -> list[SessionFiles]:
+    """The sessions of agents whose logs repeat the usage of others in their family."""
+    return [session for session in sessions if support_for(session.agent).usage.shares_usage_in_family]
+
+
+def _may_repeat_usage(session: SessionFiles, buffer: memoryview) -> bool:
+    usage = support_for(session.agent).usage
+    return any(usage.may_repeat_usage(file, buffer) for file in session.files)
 
 
 def blocks_of(work: Work, on_bytes: OnBytes | None, *, may_fork: bool = True) -> Iterator[UsageBlock]:
-    """What each of the files tells, in whatever order."""
+    """Scan all files, in any order."""
     if not may_fork or work.size < _WORTH_TWO or (os.cpu_count() or 1) < 2 or not hasattr(os, "fork"):
         for number in range(len(work.files)):
             yield _told(work, number, on_bytes)
@@ -225,7 +207,7 @@ def _shared(work: Work, on_bytes: OnBytes | None) -> Iterator[UsageBlock]:
 
 
 class _Pile:
-    """Batches of files, the largest first, in a pipe: a read takes one away from everybody."""
+    """A queue of batches of files, the largest first, in a pipe that both processes read."""
 
     _MOST = 1000  # batches: their numbers fit into the smallest pipe
 
@@ -250,12 +232,12 @@ class _Pile:
         return self._batches[_NUMBER.unpack(token)[0]] if len(token) == _NUMBER.size else []
 
     def close(self) -> None:
-        """When all are read."""
+        """Close the pipe, when all are read."""
         os.close(self._reading)
 
 
 class _Reader:
-    """A second process that takes from the pile and sends what it found."""
+    """A second process that takes from the queue and sends what it found."""
 
     def __init__(self, work: Work, pile: _Pile) -> None:
         self._receiving, sending = os.pipe()
@@ -267,7 +249,7 @@ class _Reader:
         os.close(sending)
 
     def sent(self, *, is_waiting: bool) -> Iterator[UsageBlock]:
-        """What has arrived; waiting, all that will arrive."""
+        """The blocks that have arrived; if waiting, all that will arrive."""
         while is_waiting or select.select([self._receiving], [], [], 0)[0]:
             part = os.read(self._receiving, 1 << 20)
             if not part:
@@ -293,7 +275,7 @@ class _Reader:
 
 
 def _read_and_send(work: Work, pile: _Pile, sending: int) -> None:
-    """The life of the second process. It ends here whatever happens: what it did not send is read by the first."""
+    """Run the second process. It always ends here: the first process reads what was not sent."""
     status = 1
     try:
         while batch := pile.next():

@@ -43,7 +43,7 @@ class _Together(NamedTuple):
 
 
 class GroupKeys(NamedTuple):
-    """What a request is called in a group: by its sight, or by its time alone."""
+    """The key of a request in a group: by its sight, or by its time alone."""
 
     of: Callable[[int, Sight], str]
     at: Callable[[int], str] | None = None
@@ -66,7 +66,7 @@ class GroupSums:
         self.unpriced: dict[str, int] = {}
 
     def add_all(self) -> None:
-        """Counts all requests that are meant: those that one file has on the same terms together."""
+        """Count all requests that match, those of one file on the same terms together."""
         number = 0
         for rows in self._ledger.raw_runs():
             for together in _on_the_same_terms(rows):
@@ -102,7 +102,7 @@ class GroupSums:
         return [(key, _together(rows)) for (key, _), rows in parts.items()]
 
     def _add_alike(self, key: str, model: str | None, *, terms: str, alike: _Together) -> None:
-        """Counts requests that have the same key, model, terms and day."""
+        """Count requests that have the same key, model, terms and day."""
         if self._books.is_hourly(model, terms) and len(alike.rows) > 1:
             for row in alike.rows:
                 self._add_alike(key, model, terms=terms, alike=_together([row]))
@@ -164,14 +164,14 @@ class GroupSums:
         self.compactions.append(hidden)
 
     def await_one(self, file: int, awaited: Awaited) -> None:
-        """Counts a request of which no line tells."""
+        """Count a request that has no line."""
         sight = unseen(file, awaited)
         key = self._key_of(-1, sight)
         self._of(key, self._ledger.names[file][awaited.model] or None, None)[_AWAITED] += 1
         self._note_time(key, awaited.at)
 
     def note_heirs(self, group: Group) -> None:
-        """Says of sessions how many requests of others they hold copies of."""
+        """Note how many requests of others each session holds copies of."""
         if group != "session" or not self._ledger.elsewhere:
             return
         for number, sight in enumerate(self._ledger.rows()):
@@ -182,7 +182,7 @@ class GroupSums:
                         self._heirs[heir] = self._heirs.get(heir, 0) + 1
 
     def note_statements(self, statements: dict[str, Statement]) -> None:
-        """Puts the client's own total of a session in the place of what its records say; the rows are sessions."""
+        """Replace what the records of a session state by the client's own total; the rows are sessions."""
         for session in statements.keys() & {key for key, _, _ in self._sums}:
             self._stated[session] = [statements[session].cost_pico_usd, statements[session].requests]
 
@@ -278,7 +278,7 @@ def _together(rows: list[_Raw]) -> _Together:
 
 
 def _on_the_same_terms(rows: list[_Raw]) -> Iterable[_Together]:
-    """The rows that stand behind one another with figures of the same file, model and terms: mostly all."""
+    """Runs of rows with the same file, model and terms: mostly all."""
     if not rows:
         return []
     together = _together(rows)
@@ -311,7 +311,7 @@ def step_of(rates: Rates, prompt: int) -> Rates:
 
 
 def unseen(file: int, awaited: Awaited) -> Sight:
-    """A request that left no line, where its answer should stand."""
+    """A request that left no line, at the place of its missing answer."""
     spent = (NO_USAGE, awaited.at, file, awaited.offset, *[0] * 7, awaited.model, 0, False)
     first = (awaited.at, file, awaited.offset, False, False, False, 0, 0)
     return Sight._make((*spent, *first, False))

@@ -1,16 +1,16 @@
-"""Spending that no transcript holds: the client's own totals, less all that its logs tell of.
+"""Spending that no transcript holds: the client's own totals, less all that its logs count.
 
 Late clients write their running totals into the log (`cost-state`). They count requests of which no line is kept:
 the summary that /compact asks for, and what the web search tool asks a model.
 
-Rules of this room
+Rules
   1. Totals count what a session holds: also what it copied from its parent, and what the parent's logs hide. Both are
      the parent's, and taken off.
-  2. Totals are held against what stands before them: what a later process did is not in them.
+  2. Totals are compared with what comes before them: what a later process did is not in them.
   3. A process that was killed leaves requests in the log that are in no totals, and so does an earlier client. Where
      the log still tells more than the totals, what these hide cannot be told, and nothing is claimed.
-  4. An answer that a person interrupted is in the totals or not, and its lines may stand behind them (2.1.326). Output
-     that is missing beside such an answer is its own, and stands in its bounds.
+  4. An answer that a person interrupted is in the totals or not, and its lines may come after them (2.1.326). Output
+     that is missing beside such an answer is its own, and is within its bounds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tracklog.model.usage import ClientTotals, Hidden, Sight, Tokens
 
 
 class CostFunction(Protocol):
-    """Says what some tokens cost."""
+    """Cost of some tokens."""
 
     def __call__(self, model: str | None, tokens: Tokens, at: int, *, terms: str = "") -> int | None: ...
 
@@ -38,11 +38,11 @@ _Figures = tuple[
     int, ...
 ]  # input, output, cache write, cache read, searches, and of the writes 5 minutes and 1 hour
 _NOTHING: _Figures = (0,) * 7
-_SURE = 5  # so many figures are told by every client
+_SURE = 5  # every client states so many figures
 
 
 class Statement(NamedTuple):
-    """What the client says that a session cost, and of how many requests in its log."""
+    """The cost of a session as the client states it, and of how many requests in its log."""
 
     cost_pico_usd: int
     requests: int
@@ -51,7 +51,7 @@ class Statement(NamedTuple):
 def hidden_in(
     ledger: Ledger, cost: CostFunction, *, is_what_if: bool = False
 ) -> tuple[list[Hidden], dict[str, Statement]]:
-    """What the totals of sessions hold beyond their logs, and what they state for each.
+    """Find spending in totals beyond the logs, and the stated cost of each session.
 
     What is hidden costs what the client says, less what is known; asked what it would have cost, its tokens do.
     """
@@ -73,7 +73,7 @@ def hidden_in(
 
 
 class _Known:
-    """What the log of a session tells of a model, as far as its totals count it."""
+    """What the log of a session counts for a model, as far as its totals include it."""
 
     def __init__(self) -> None:
         self.ended: _Figures = _NOTHING
@@ -85,7 +85,7 @@ class _Known:
 
 
 class _Told:
-    """What the logs of all sessions with totals tell."""
+    """What the logs of all sessions with totals count."""
 
     def __init__(self, ledger: Ledger, cost: CostFunction) -> None:
         self.ledger = ledger
@@ -121,7 +121,7 @@ class _Told:
         return list(ordered)
 
     def _first_behind(self, rows: Iterable[Sight]) -> dict[str, int]:
-        """When the first request behind a session's totals was made."""
+        """The time of the first request behind a session's totals."""
         files = {file: (session, totals.offset) for session, (file, totals) in self.totals.items()}
         ends: dict[str, int] = {}
         for sight in rows:
@@ -186,7 +186,7 @@ def _is_within(at: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _rank(stated: tuple[int, ClientTotals]) -> tuple[int, int]:
-    """A session may stand in several files: its largest totals count, in the first file that has them."""
+    """A session may have several files: its largest totals count, in the first file that has them."""
     file, totals = stated
     return -(totals.cost_pico_usd or 0), file
 
@@ -224,7 +224,7 @@ def _beyond(told: _Told, session: str, totals: ClientTotals, inherited: list[Hid
 
 
 def _rest(figures: _Figures, known: _Known) -> tuple[_Figures, int]:
-    """What totals hold beyond the log, with the answers that were cut or without, as the client counted; and the known cost."""
+    """Totals beyond the log, with or without the answers that were cut, as the client counted; and the known cost."""
     cut, spent = _plus(known.ended, known.cut), known.cost_pico_usd
     ways = ((_plus(cut, known.behind), spent + known.behind_pico_usd), (cut, spent), (known.ended, spent))
     for counted, cost in ways:

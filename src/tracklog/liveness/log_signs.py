@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.model.events import (
-    Event,
     HookRan,
+    LogEvent,
     ModelReplied,
     NodeSeen,
     PromptGiven,
@@ -69,7 +69,7 @@ class LogSigns:
         self._written_ms: int | None = None
 
     def add(
-        self, events: Iterable[Event], *, seen_ms: int | None = None, written_ms: int | None = None
+        self, events: Iterable[LogEvent], *, seen_ms: int | None = None, written_ms: int | None = None
     ) -> None:
         """Add what happened next. A time ahead of when it was seen counts as that, or as when the log was written."""
         self._seen_ms = seen_ms
@@ -94,7 +94,7 @@ class LogSigns:
             sign = sign._replace(doing=told_call(called.name, opened(called.input), self._cwd))
         return LogSign(sign, self._is_unsaid)
 
-    def _add(self, event: Event) -> None:
+    def _add(self, event: LogEvent) -> None:
         match event:
             case ToolCalled(is_server_side=False):
                 self._open[event.call] = event
@@ -155,7 +155,7 @@ class LogSigns:
             if self._sign is not None and not self._background:
                 self._sign = self._sign._replace(has_background=False)
 
-    def _work(self, event: Event) -> None:
+    def _work(self, event: LogEvent) -> None:
         asking = next((call for call, called in self._open.items() if asked_by(called.name)), None)
         call = asking or next(iter(self._open), None)
         asks = asked_by(self._open[call].name) if call else None
@@ -171,7 +171,7 @@ class LogSigns:
             )
         )
 
-    def _rest(self, event: Event) -> None:
+    def _rest(self, event: LogEvent) -> None:
         """The turn is over; lines that only say so once more do not make it begin later."""
         self._over.update(dict.fromkeys(self._open))
         self._open.clear()
@@ -194,7 +194,7 @@ class LogSigns:
         self._open.clear()
         self._over.clear()
 
-    def _moment(self, event: Event) -> int:
+    def _moment(self, event: LogEvent) -> int:
         before = self._sign.at_ms if self._sign else 0
         at = moment_ms(event.at)
         if at == NO_TIME:

@@ -1,4 +1,4 @@
-"""What a call did, told by its input: the command, the file, the question."""
+"""Summarize a call by its input: the command, the file, the question."""
 
 from __future__ import annotations
 

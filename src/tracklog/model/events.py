@@ -1,9 +1,9 @@
 """What happened, in the past tense: one vocabulary for all agents.
 
-Rules of this room
+Rules
   1. An event is a fact of one piece of a log and knows its place. What follows from several is the fold's work.
   2. Nothing here is agent-specific; a field that only one agent fills says nothing about the others.
-  3. Big things (inputs and reports of tools) stay the bytes that they were, and are parsed by who needs them.
+  3. Big things (inputs and reports of tools) stay the bytes that they were, and are parsed where they are needed.
 """
 
 from typing import Literal
@@ -17,7 +17,7 @@ Origin = Literal["typed", "queued", "slash", "shell", "sdk", "agent"]
 Said = Literal[
     "ok",
     "error",
-    "rejected",  # refused or interrupted: the words stand for both
+    "rejected",  # refused or interrupted: the words are the same for both
     "cancelled",  # with a call beside it, which was refused or interrupted
     "denied",
     "blocked",
@@ -34,13 +34,13 @@ TextSource = Literal["result", "preview", "log", "file", "archive"]  # where a t
 
 
 class Place(msgspec.Struct, frozen=True, gc=False, order=True):
-    """Where a fact stands."""
+    """The file and line of a fact."""
 
     path: str
     line: int
 
 
-class Event(msgspec.Struct, kw_only=True, gc=False):
+class LogEvent(msgspec.Struct, kw_only=True, gc=False):
     """A fact. `node` and `parent` are its record's place on the conversation tree, where the agent keeps one."""
 
     place: Place
@@ -50,12 +50,12 @@ class Event(msgspec.Struct, kw_only=True, gc=False):
     thread: ThreadId | None = None  # the subagent that the record names, where it names one
     turn: str | None = None  # the agent's own word for the turn: `promptId`, `turn_id`
     is_sidechain: bool = False
-    is_copy: bool = False  # stands in another file too, where that is kept
+    is_copy: bool = False  # is in another file too, where that is kept
     is_aside: bool = False  # of a teammate, or made by the client: never where a session goes on
     is_message: bool = False  # its record is a message of the conversation, not context or a note beside it
 
 
-class PromptGiven(Event, kw_only=True):
+class PromptGiven(LogEvent, kw_only=True):
     """A person, a program in its name, or the agent above a subagent asked for something."""
 
     text: str
@@ -65,14 +65,14 @@ class PromptGiven(Event, kw_only=True):
     permission_mode: str | None = None
 
 
-class TextInjected(Event, kw_only=True):
+class TextInjected(LogEvent, kw_only=True):
     """The client put words into the conversation that nobody typed."""
 
     why: str  # meta, command_output, hook, notification, environment, instructions, skill, summary, reminder, peer …
     text: str
 
 
-class ModelReplied(Event, kw_only=True):
+class ModelReplied(LogEvent, kw_only=True):
     """A part of a model's answer reached the disk."""
 
     request: RequestId | None
@@ -89,12 +89,12 @@ class ModelReplied(Event, kw_only=True):
     effort: str | None = None
 
 
-class ToolCalled(Event, kw_only=True):
+class ToolCalled(LogEvent, kw_only=True):
     """The model wished to run a tool."""
 
     call: CallId
     name: str
-    input: Raw = Raw()  # JSON; a free text stands as a JSON string
+    input: Raw = Raw()  # JSON; a free text is a JSON string
     ran_input: Raw = Raw()  # what ran in its place, where this record already says so
     request: RequestId | None = None
     is_server_side: bool = False
@@ -102,7 +102,7 @@ class ToolCalled(Event, kw_only=True):
     parent_call: CallId | None = None  # the script that made this call, where the log lets one see it
 
 
-class ToolReturned(Event, kw_only=True):
+class ToolReturned(LogEvent, kw_only=True):
     """A result reached the model."""
 
     call: CallId | None
@@ -139,7 +139,7 @@ class ToolReturned(Event, kw_only=True):
         return self.full_text or self.text
 
 
-class CallReported(Event, kw_only=True):
+class CallReported(LogEvent, kw_only=True):
     """The client noted beside the result how a call ended (Codex: items and end events)."""
 
     call: CallId
@@ -152,7 +152,7 @@ class CallReported(Event, kw_only=True):
     report: Raw = Raw()
 
 
-class TurnInterrupted(Event, kw_only=True):
+class TurnInterrupted(LogEvent, kw_only=True):
     """The person or a signal stopped the turn."""
 
     in_tool: bool = False
@@ -160,11 +160,11 @@ class TurnInterrupted(Event, kw_only=True):
     is_headless: bool = False
 
 
-class TurnBegan(Event, kw_only=True):
+class TurnBegan(LogEvent, kw_only=True):
     """The client opened a turn (agents that say so)."""
 
 
-class TurnEnded(Event, kw_only=True):
+class TurnEnded(LogEvent, kw_only=True):
     """The client closed a turn, or said how long it took."""
 
     took_ms: float | None = None
@@ -173,13 +173,13 @@ class TurnEnded(Event, kw_only=True):
     is_result: bool = False  # said by the `result` object of a headless run
 
 
-class HookRan(Event, kw_only=True):
+class HookRan(LogEvent, kw_only=True):
     """A hook came to its end."""
 
     hook_event: str | None
     name: str | None
     # success, context, message, error, blocked, failed, cancelled, decided, stopped, progress;
-    # of what was heard, how the call stood then: asked, began, denied, ok, error, timed_out, interrupted, told
+    # of an event from our hook, the state of the call then: asked, began, denied, ok, error, timed_out, interrupted, told
     outcome: str
     call: CallId | None = None
     command: str | None = None
@@ -188,11 +188,11 @@ class HookRan(Event, kw_only=True):
     took_ms: float | None = None
     decision: str | None = None  # allow, deny, ask
     ran_input: Raw = Raw()  # the input that the hook put in place of the model's
-    is_heard: bool = False  # our own hook was told this: it stands in the spool, not in a log
-    call_took_ms: float | None = None  # of the call that the hook was told about, as stated
+    is_heard: bool = False  # from our own hook: it is in the spool, not in a log
+    call_took_ms: float | None = None  # of the hook's call, as stated
 
 
-class CallProgressed(Event, kw_only=True):
+class CallProgressed(LogEvent, kw_only=True):
     """A running call gave a sign of life."""
 
     call: CallId | None
@@ -201,8 +201,8 @@ class CallProgressed(Event, kw_only=True):
     description: str | None = None
 
 
-class TaskSeen(Event, kw_only=True):
-    """Somebody said how something in the background is doing, or how it ended."""
+class TaskSeen(LogEvent, kw_only=True):
+    """A report on a background task: how it is doing, or how it ended."""
 
     task: TaskId | None
     end: End
@@ -216,7 +216,7 @@ class TaskSeen(Event, kw_only=True):
     text: str = ""
 
 
-class QueueChanged(Event, kw_only=True):
+class QueueChanged(LogEvent, kw_only=True):
     """A prompt or notice was put into the queue or taken out."""
 
     operation: str
@@ -224,7 +224,7 @@ class QueueChanged(Event, kw_only=True):
     reason: str | None = None
 
 
-class CommandRun(Event, kw_only=True):
+class CommandRun(LogEvent, kw_only=True):
     """The person ran a command of the client: `/compact`, or a shell line with `!`."""
 
     kind: Literal["slash", "shell"]
@@ -232,14 +232,14 @@ class CommandRun(Event, kw_only=True):
     arguments: str = ""
 
 
-class CommandPrinted(Event, kw_only=True):
+class CommandPrinted(LogEvent, kw_only=True):
     """Such a command had something to say."""
 
     text: str
     is_error: bool = False
 
 
-class ContextCompacted(Event, kw_only=True):
+class ContextCompacted(LogEvent, kw_only=True):
     """What was said before was summed up."""
 
     trigger: str | None = None
@@ -254,14 +254,14 @@ class ContextCompacted(Event, kw_only=True):
     summary: str = ""
 
 
-class MessagesRetracted(Event, kw_only=True):
+class MessagesRetracted(LogEvent, kw_only=True):
     """Records that stay in the file are no longer part of the conversation."""
 
     nodes: list[NodeId]
     why: str
 
 
-class HistoryRolledBack(Event, kw_only=True):
+class HistoryRolledBack(LogEvent, kw_only=True):
     """The last turns were taken back (agents without a tree): so many, or all from a line on."""
 
     n_turns: int = 0
@@ -269,7 +269,7 @@ class HistoryRolledBack(Event, kw_only=True):
     from_line: int | None = None
 
 
-class RequestFailed(Event, kw_only=True):
+class RequestFailed(LogEvent, kw_only=True):
     """The API did not answer, and is perhaps asked again."""
 
     text: str
@@ -279,7 +279,7 @@ class RequestFailed(Event, kw_only=True):
     is_final: bool = False
 
 
-class LeafMarked(Event, kw_only=True):
+class LeafMarked(LogEvent, kw_only=True):
     """The client noted from which record a resume goes on."""
 
     leaf: NodeId | None
@@ -287,7 +287,7 @@ class LeafMarked(Event, kw_only=True):
     explicit: bool = False
 
 
-class SessionTitled(Event, kw_only=True):
+class SessionTitled(LogEvent, kw_only=True):
     """The session got a title; an empty one takes it away."""
 
     title: str
@@ -295,7 +295,7 @@ class SessionTitled(Event, kw_only=True):
     leaf: NodeId | None = None
 
 
-class SessionDescribed(Event, kw_only=True):
+class SessionDescribed(LogEvent, kw_only=True):
     """A record said where and how it was written; comes where that differs from the record before."""
 
     session: str | None = None
@@ -308,7 +308,7 @@ class SessionDescribed(Event, kw_only=True):
     name: str | None = None
 
 
-class ThreadDescribed(Event, kw_only=True):
+class ThreadDescribed(LogEvent, kw_only=True):
     """A log, or a file beside it, said whose work it holds."""
 
     parent_thread: ThreadId | None = None
@@ -324,38 +324,38 @@ class ThreadDescribed(Event, kw_only=True):
     is_internal: bool = False  # work of the client for itself: reviews, compactions, memory
 
 
-class HistoryInherited(Event, kw_only=True):
+class HistoryInherited(LogEvent, kw_only=True):
     """A log said that its beginning is another thread's history."""
 
     source: str | None = None  # the thread or session that it came from
     own_from_ordinal: int | None = None  # lines with a lower one are copies
-    base_ordinal: int | None = None  # how much of the source stands before this file
+    base_ordinal: int | None = None  # how much of the source comes before this file
     base_offset: int | None = None
     why: Literal["fork", "subagent", "revert", "copy"] = "fork"
 
 
-class ModeChanged(Event, kw_only=True):
+class ModeChanged(LogEvent, kw_only=True):
     """Another permission mode, model, or way of working."""
 
     what: Literal["permission", "mode", "model", "effort", "sandbox"]
     value: str
 
 
-class LinkMade(Event, kw_only=True):
+class LinkMade(LogEvent, kw_only=True):
     """The session is linked to something outside of it."""
 
     what: Literal["pull_request", "artifact", "continued_in", "worktree", "moved_to", "forked_from", "team"]
     target: str
 
 
-class NodeSeen(Event, kw_only=True):
+class NodeSeen(LogEvent, kw_only=True):
     """A record on the tree that says nothing else; its children must stay reachable."""
 
     kind: str
 
 
-class StrangeSeen(Event, kw_only=True):
-    """A line that we cannot name or read stands here. It is counted, and its place is kept."""
+class StrangeSeen(LogEvent, kw_only=True):
+    """A line that we cannot name or read. It is counted, and its place is kept."""
 
     kind: str
     problem: str

@@ -1,4 +1,4 @@
-"""What every reading of a line is: a typed record, or one of three honest answers in its place.
+"""The results of reading a line: a typed record, or one of three substitutes that say what it is.
 
 Modules that define structs do without `from __future__ import annotations`: msgspec would evaluate each annotation
 from its text when the program starts, which costs more than all the rest of the start (100 ms).
@@ -20,7 +20,7 @@ class Named(msgspec.Struct, kw_only=True, gc=False):
 
 
 class Record(Named):
-    """The typed reading of one line. Its fields are nouns of what stands on disk."""
+    """The typed reading of one line. Its fields are nouns for what is on disk."""
 
     @property
     def kind(self) -> str:

@@ -1,9 +1,9 @@
 """A session as it really was: plain values, each pointing to the lines that prove it.
 
-Rules of this room
+Rules
   1. Values only: nothing here reads, folds or prints. They are made by `assemble`.
   2. What a log never said is None or empty, never a guess; a guess is marked `inferred`.
-  3. Times are texts in UTC as the log has them, units stand in the names.
+  3. Times are texts in UTC as the log has them, units are in the names.
 """
 
 from collections.abc import Iterator
@@ -272,7 +272,7 @@ class Compaction(Value):
 
 
 class TodoList(Value):
-    """The todo list as it stood from a moment on."""
+    """The todo list from a moment on."""
 
     at: str | None
     place: Place
@@ -312,14 +312,14 @@ class Note(Value):
 
 
 class Problem(Value):
-    """Something that does not fit, and where it stands."""
+    """Something that does not fit, and its place."""
 
     place: Place
     what: str
 
 
 class Stray(Value):
-    """A result whose call stands nowhere in the session's files."""
+    """A result whose call is in none of the session's files."""
 
     call: CallId | None
     place: Place
@@ -347,7 +347,7 @@ class Session(Value):
     state: str = "unknown"
     life: Life = NOT_LOOKED  # what the state rests on
     signs: bytes | None = None  # what log and hooks say that it does, to be judged again later
-    unjoined: list[Thread] = field(default_factory=list)  # subagents whose call stands nowhere
+    unjoined: list[Thread] = field(default_factory=list)  # subagents whose call is in no file
     branches: list[Branch] = field(default_factory=list)
     orphans: list[NodeId] = field(default_factory=list)
     active_nodes: list[NodeId] = field(default_factory=list)  # the living branch, root first

@@ -1,4 +1,4 @@
-"""Which sessions are listed: not those of which nothing could be read, nor those in which nothing was ever said.
+"""Rules for which sessions are listed: not those that could not be read, nor those without a word.
 
 What a person calls a project.
 """

@@ -1,6 +1,6 @@
 """What a session does now, from all signs of it: a table, and nothing else.
 
-Rules of this room
+Rules
   1. The newest sign wins; at the same moment the stronger source: hook, registry, log, process. No stronger source
      wins over a newer one: an Esc 200 ms after a PreToolUse would leave the session working for ever.
   2. The registry's status holds until it is rewritten. A newer hook or line beats it for two seconds, in which the file
@@ -24,13 +24,13 @@ Rules of this room
 
 The facts that a session's state is made of: who said when what it does, and where that can be read again.
 
-Rules of this room
+Rules
   1. A sign is what one source says of one session at its newest; a source has at most one.
   2. Hooks and log lines tell that something happened at a moment. The registry tells what holds until it says otherwise.
      A question that was put to tracklog itself holds as long as it is open.
   3. `where` is for people and scripts: it names the hook, the file or the line, never a path of the machine.
 
-Whether the process of a session lives, as whoever looked at processes says it.
+Whether the process of a session lives, as a look at the processes found.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ NOT_LOOKED = Life()
 State = Literal["working", "waiting", "idle", "ended", "crashed", "pending", "lost", "unknown"]
 TOGETHER_MS = 300  # signs of one fact from several sources lie so close together
 SETTLES_MS = 2_000  # so long may the registry's file lag behind a hook or a line
-SILENT_MS = 600_000  # so long does a state stand of which nobody can say whether its process lives
+SILENT_MS = 600_000  # a state lasts so long if nothing shows whether its process lives
 _STRENGTH = {"ask": 4, "hook": 3, "registry": 2, "log": 1, "process": 0}
 _BACKGROUND = "something runs in the background"
 _NOTHING_SHOWS = "nothing shows whether its process lives"

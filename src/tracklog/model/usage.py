@@ -1,6 +1,6 @@
-"""What the ledger is made of: entries, what is hidden, and the sums over them. Plain values only.
+"""Values of the ledger: entries, hidden spending, and the sums over them.
 
-Tokens, as all agents' counts are put: each field means the same for everybody.
+The fields of Tokens mean the same for all agents.
 
 `input` is uncached input alone. `output` is all billed output; `reasoning` is a part of it. `cache_write` is all that was
 written to the cache; its two parts need not add up to it, because some APIs do not say how long a write is kept.
@@ -18,7 +18,7 @@ from tracklog.model.events import Place
 
 
 class Tokens(msgspec.Struct, frozen=True, gc=False):
-    """What a request, or many of them, used."""
+    """Tokens of one request, or of many."""
 
     input: int = 0
     output: int = 0
@@ -107,7 +107,7 @@ class Hidden(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UsageRow(msgspec.Struct, kw_only=True):
-    """What a group of requests came to. Money is in pico-dollars; it is rounded where it is shown."""
+    """The sums of a group of requests. Money is in pico-dollars; it is rounded where it is shown."""
 
     key: str
     requests: int = 0
@@ -116,7 +116,7 @@ class UsageRow(msgspec.Struct, kw_only=True):
     unpriced_requests: int = 0
     partial_requests: int = 0
     missing_requests: int = 0  # seen without usage, and awaited
-    awaited_requests: int = 0  # sent, but no line tells of the answer: these are not among `requests`
+    awaited_requests: int = 0  # sent, but no line has the answer: these are not among `requests`
     most_output: int = 0  # upper bound of tokens.output
     most_cost_pico_usd: int = 0  # upper bound of cost_pico_usd
     uncached_cost_pico_usd: int = 0  # what the same requests would have cost without a cache
@@ -155,9 +155,9 @@ class Source(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What is known of a request: the record whose figures count, and the record that was first.
+    """A request as the ledger knows it: the record whose figures count, and the record that was first.
 
-    `model`, `terms`, `thread` and `entrypoint` are numbers in the names of their file's block; 0 stands for none.
+    `model`, `terms`, `thread` and `entrypoint` are numbers in the names of their file's block; 0 is none.
     """
 
     output: int  # NO_USAGE where no record has any
@@ -205,7 +205,7 @@ pack = _ROW.pack
 
 
 class Aside(msgspec.Struct, array_like=True):
-    """What only few requests have."""
+    """Fields that only few requests have."""
 
     tools: list[str] = []
     beside: list[tuple[str, str | None, tuple[int, ...]]] = []  # what, model, figures in the order of Tokens
@@ -222,7 +222,7 @@ class Loose(msgspec.Struct, array_like=True):
 
 
 class ClientTotals(msgspec.Struct, array_like=True):
-    """The client's own sums over a session, as they last stood in a file."""
+    """The client's own sums over a session, as they were last written to a file."""
 
     offset: int
     cost_pico_usd: int | None
@@ -239,7 +239,7 @@ class Awaited(msgspec.Struct, array_like=True):
 
 
 class UsageBlock(msgspec.Struct, array_like=True):
-    """What one file says of requests."""
+    """The requests of one file."""
 
     file: int
     names: list[str] = []

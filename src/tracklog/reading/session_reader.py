@@ -36,10 +36,10 @@ from tracklog.liveness.log_signs import LogSigns
 from tracklog.liveness.sessions import KnownOf, SessionLives, Signs, packed
 from tracklog.model.assemble.session import assemble
 from tracklog.model.events import (
-    Event,
     HistoryInherited,
     HistoryRolledBack,
     HookRan,
+    LogEvent,
     Place,
     SessionDescribed,
     StrangeSeen,
@@ -135,7 +135,7 @@ class SpoolReader:
 
 
 OnBytes = Callable[[int], None]
-Told = Iterator[tuple[bytes, list[Event]]]  # of each piece of a log: its bytes, and what it tells
+Told = Iterator[tuple[bytes, list[LogEvent]]]  # of each piece of a log: its bytes, and what it tells
 Tell = Callable[[LogFile], Told]
 _NEWEST = 2_000  # pieces of a log that say what is done now
 FOLDED = MAIN_KINDS | {FileKind.SUBAGENT, FileKind.META, FileKind.JOURNAL}
@@ -182,7 +182,7 @@ def read_session(
     Without text, words and results are kept only as far as lists of calls need them. `tell` reads a log in the caller's way.
     `spool` is what our own hook was told. `lives` looks at processes; without it, `is_alive` is what is known of them.
     """
-    newest: deque[list[Event]] | None = deque(maxlen=_NEWEST) if lives is not None else None
+    newest: deque[list[LogEvent]] | None = deque(maxlen=_NEWEST) if lives is not None else None
     told = tell or partial(told_by, on_bytes=on_bytes)
     with no_collecting():
         folds = list(folds_of(session, told, with_text=with_text, newest=newest))
@@ -206,7 +206,10 @@ def read_session(
 
 
 def _known_of(
-    session: SessionFiles, folds: Sequence[FileFold], newest: Iterable[list[Event]], spool: SpoolReader | None
+    session: SessionFiles,
+    folds: Sequence[FileFold],
+    newest: Iterable[list[LogEvent]],
+    spool: SpoolReader | None,
 ) -> KnownOf:
     """What bears on the process of a session that was read."""
     log = LogSigns()
@@ -236,7 +239,7 @@ def folds_of(
     tell: Tell,
     *,
     with_text: bool = True,
-    newest: deque[list[Event]] | None = None,
+    newest: deque[list[LogEvent]] | None = None,
 ) -> Iterator[FileFold]:
     """The folds of a session's files, the main thread's first; `newest` gets the last events of that."""
     mains = session.mains
@@ -249,7 +252,7 @@ def folds_of(
             yield fold
 
 
-def events_of(file: LogFile) -> Iterator[list[Event]]:
+def events_of(file: LogFile) -> Iterator[list[LogEvent]]:
     """What each piece of a log tells, in order."""
     return (events for _, events in told_by(file))
 
@@ -270,7 +273,7 @@ def told_by(file: LogFile, on_bytes: OnBytes | None = None, *, on_refused: OnRef
         yield b"", [not_readable(file, line + 1, error.why)]
 
 
-def not_readable(file: LogFile, line: int, why: str) -> Event:
+def not_readable(file: LogFile, line: int, why: str) -> LogEvent:
     """That a log, or the rest of it, cannot be read."""
     return StrangeSeen(place=Place(str(file.path), line), kind="not readable", problem=why)
 
@@ -281,7 +284,7 @@ def _main_fold(
     tell: Tell,
     *,
     with_text: bool,
-    newest: deque[list[Event]] | None,
+    newest: deque[list[LogEvent]] | None,
 ) -> FileFold:
     if len(mains) > 1:
         return _in_one(session, mains, tell, with_text=with_text, newest=newest)
@@ -299,7 +302,7 @@ def _in_one(
     tell: Tell,
     *,
     with_text: bool,
-    newest: deque[list[Event]] | None,
+    newest: deque[list[LogEvent]] | None,
 ) -> FileFold:
     """Several logs of one thread in one fold, the oldest first; a record that was there before is left out."""
     told = [(file, list(tell(file))) for file in mains]
@@ -318,12 +321,12 @@ def _in_one(
     return fold
 
 
-def _span(events: list[Event]) -> tuple[str, str]:
+def _span(events: list[LogEvent]) -> tuple[str, str]:
     times = [event.at for event in events if event.at is not None]
     return min(times, default=""), max(times, default="")
 
 
-def _rolled_back(events: list[Event], before: LogFile) -> list[Event]:
+def _rolled_back(events: list[LogEvent], before: LogFile) -> list[LogEvent]:
     """A rollout that goes on from the middle of an earlier one leaves the rest of that behind."""
     base = next((event for event in events if isinstance(event, HistoryInherited)), None)
     if base is None or base.base_offset is None:

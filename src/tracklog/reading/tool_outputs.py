@@ -23,7 +23,7 @@ from tracklog.agents.claude_code.output_files import (
 )
 from tracklog.archive.locate import archive_name
 from tracklog.model.assemble.values import own_side_file
-from tracklog.model.events import Event, TextSource, ToolReturned
+from tracklog.model.events import LogEvent, TextSource, ToolReturned
 from tracklog.model.session import Result
 from tracklog.sources.log_file import FileKind, LogFile
 
@@ -56,7 +56,7 @@ class OutputFiles:
                 return FullText(output, found[1], found[0].is_whole)
         return FullText(result.full_text or result.text, result.text_source, not is_preview)
 
-    def filled(self, event: Event) -> Event:
+    def filled(self, event: LogEvent) -> LogEvent:
         """The event; a result with its fullest text."""
         if type(event) is not ToolReturned or not _has_more(event):
             return event
@@ -65,7 +65,7 @@ class OutputFiles:
             event, full_text=full.text, text_source=full.source, is_text_whole=full.is_whole
         )
 
-    def all_filled(self, events: Sequence[Event]) -> Sequence[Event]:
+    def all_filled(self, events: Sequence[LogEvent]) -> Sequence[LogEvent]:
         """The events; the same list where none of them is a result with more text elsewhere."""
         is_any = any(type(event) is ToolReturned and _has_more(event) for event in events)
         return list(map(self.filled, events)) if is_any else events

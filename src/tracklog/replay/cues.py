@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from tracklog.agents.base import AgentReplay
 from tracklog.model.events import (
-    Event,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     TaskSeen,
@@ -94,7 +94,7 @@ class ThreadCues:
         self._shells: set[TaskId] = set()  # that run in the background
         self._ends: tuple[int, bool] | None = None  # a last answer was written, and says that it is the last
 
-    def add(self, event: Event, raw: bytes, at_ms: int) -> None:
+    def add(self, event: LogEvent, raw: bytes, at_ms: int) -> None:
         """Add what happened next; `raw` is its line."""
         handle = self._HANDLERS.get(type(event))
         if handle is not None and not event.is_copy and (self._thread is not None or not event.is_sidechain):
@@ -252,7 +252,7 @@ class ThreadCues:
         whose = {} if self._thread is None else {"agent_id": self._thread}
         self._found.append(HookCall(at_ms, event, {**whose, **fields}))
 
-    _HANDLERS: ClassVar[dict[type[Event], Callable[[Any, Any, bytes, int], None]]] = {
+    _HANDLERS: ClassVar[dict[type[LogEvent], Callable[[Any, Any, bytes, int], None]]] = {
         PromptGiven: _prompted,
         TextInjected: _injected,
         TurnBegan: _began,

@@ -20,7 +20,7 @@ from tracklog.agents.registry import lines_of, reader_for, translator_of
 from tracklog.agents.supported import support_for
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.errors import UserError
-from tracklog.model.events import Event, SessionDescribed
+from tracklog.model.events import LogEvent, SessionDescribed
 from tracklog.reading.session_files import SessionFiles, thread_of
 from tracklog.replay.cues import Cue, ThreadCues
 from tracklog.sources.files import NotReadable
@@ -180,7 +180,7 @@ def _noted(lines: Iterable[Line], log: _ReadLog) -> Iterator[Line]:
         yield line
 
 
-def _description(event: Event) -> SessionDescribed | None:
+def _description(event: LogEvent) -> SessionDescribed | None:
     return event if isinstance(event, SessionDescribed) and event.cwd else None
 
 

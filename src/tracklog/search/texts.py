@@ -34,8 +34,8 @@ from tracklog.model.events import (
     CommandPrinted,
     CommandRun,
     ContextCompacted,
-    Event,
     HookRan,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     RequestFailed,
@@ -65,7 +65,7 @@ _INPUT, _RESULT, _CONTEXT = ROLES["input"], ROLES["result"], ROLES["context"]
 _TITLE, _SUMMARY = ROLES["title"], ROLES["summary"]
 
 
-def texts_of(piece: Piece, events: Sequence[Event]) -> list[SearchableText]:
+def texts_of(piece: Piece, events: Sequence[LogEvent]) -> list[SearchableText]:
     """The texts of one piece of a log, in the order of the events that it gave.
 
     Of a result it is the fullest text: give the events with their output files filled in (reading/tool_outputs.py).
@@ -106,7 +106,7 @@ def _command(event: CommandRun) -> list[Said]:
     return [(_PROMPT, line.rstrip(), None, None)]
 
 
-def _is_prompted(events: Sequence[Event]) -> bool:
+def _is_prompted(events: Sequence[LogEvent]) -> bool:
     """Whether the same record tells of the command as a prompt, too."""
     return any(type(event) is PromptGiven for event in events)
 
@@ -146,7 +146,7 @@ def _compacted(event: ContextCompacted) -> list[Said]:
 
 
 _SAID_BY = cast(
-    dict[type[Event], Callable[[Event], list[Said]]],
+    dict[type[LogEvent], Callable[[LogEvent], list[Said]]],
     {
         PromptGiven: _prompt,
         CommandRun: _command,

@@ -17,7 +17,7 @@ import msgspec
 from tracklog.agents.registry import ONE_DOCUMENT, lines_of, reader_for, translator_of
 from tracklog.archive import tables
 from tracklog.archive.locate import known_log
-from tracklog.model.events import Event, ToolCalled
+from tracklog.model.events import LogEvent, ToolCalled
 from tracklog.model.session import Call
 from tracklog.reading.session_reader import events_of
 from tracklog.sessions.tables_calls import FoundCall
@@ -73,7 +73,7 @@ def _fill(log: LogFile, wanted: Wanted, offsets: Callable[[Sequence[int]], Mappi
 
 
 def _fill_from_beginning(log: LogFile, wanted: Wanted) -> None:
-    called: dict[int, list[Event]] = defaultdict(list)
+    called: dict[int, list[LogEvent]] = defaultdict(list)
     for events in events_of(log):
         for event in events:
             if isinstance(event, ToolCalled) and event.place.line in wanted:
@@ -82,7 +82,7 @@ def _fill_from_beginning(log: LogFile, wanted: Wanted) -> None:
         _take(wanted, events, number)
 
 
-def _take(wanted: Wanted, events: Iterable[Event], number: int) -> None:
+def _take(wanted: Wanted, events: Iterable[LogEvent], number: int) -> None:
     """Gives each call of a line the input of the event that made it; those without one stay wanted."""
     waiting = wanted[number]
     for event in events:

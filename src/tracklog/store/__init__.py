@@ -1,4 +1,5 @@
-"""The index and the archive: what was read once need not be read again, and outlives its source.
+"""The index as a database: open, migrate, check; which logs it knows; the public SQL views. No feature's own queries.
 
-All SQL stands in this room.
+Public: `database`, `catalogue`, `scope`, `text`, `values`, `file_stamps`, `integrity`, `public_views`.
+Imports `agents`, `model` and `sources`.
 """

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.agents.claude_code.test_usage_scan import MAIN, ONE, four, log_file, read
 from tests.oracle.logs import NOON, ClaudeLog, Json, later, message_id, tool_use, usage
+from tracklog.agents.base import LogToScan
 from tracklog.agents.claude_code.usage_scan import scan
 from tracklog.ledger.ledger import Ledger
 from tracklog.model.usage import Source, UsageBlock
@@ -103,7 +104,7 @@ def over_files(tmp_path: Path, *logs: ClaudeLog) -> list[tuple[int, ...]]:
     ledger = Ledger(sources)
     for n, log in enumerate(logs):
         file = log_file(tmp_path / f"{n}.jsonl", log.bytes())
-        ledger.take(scan(n, sources[n], file, rule="ours", with_tools=False))
+        ledger.take(scan(LogToScan(n, sources[n], file)))
     ledger.settle()
     return sorted(four(row) for row in ledger.rows())
 
@@ -179,7 +180,7 @@ def long_log(n: int, *, ids: int = 1) -> bytes:
 
 
 def scanned(tmp_path: Path, data: bytes) -> UsageBlock:
-    return scan(0, MAIN, log_file(tmp_path / "one.jsonl", data), rule="ours", with_tools=False)
+    return scan(LogToScan(0, MAIN, log_file(tmp_path / "one.jsonl", data)))
 
 
 def steps_of(work: Callable[[], Any]) -> int:

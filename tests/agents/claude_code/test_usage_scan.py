@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.contracts.logs import some_log
 from tests.oracle.logs import HAIKU, NOON, OPUS, ClaudeLog, Json, dumps, later, message_id, tool_use, usage
+from tracklog.agents.base import LogToScan
 from tracklog.agents.claude_code import usage_scan
 from tracklog.agents.claude_code.usage_scan import scan
 from tracklog.clock import NO_TIME, moment_ms
@@ -45,7 +46,7 @@ def scanned(
     """What a log with these bytes says."""
     with tempfile.TemporaryDirectory() as folder:
         file = log_file(Path(folder) / name, data)
-        return scan(0, source, file, rule=rule, with_tools=with_tools)
+        return scan(LogToScan(0, source, file, rule, with_tools))
 
 
 def rows_in(block: UsageBlock, *, source: Source = MAIN) -> dict[str, Sight]:
@@ -473,7 +474,7 @@ def test_of_a_damaged_log_what_could_be_read_counts() -> None:
 def test_a_file_that_is_gone_is_a_problem_and_no_exception(tmp_path: Path) -> None:
     file = log_file(tmp_path / "one.jsonl", b"{}")
     file.path.unlink()
-    block = scan(0, MAIN, file, rule="ours", with_tools=False)
+    block = scan(LogToScan(0, MAIN, file))
     assert (block.keys, bool(block.problem)) == ([], True)
 
 
@@ -510,7 +511,7 @@ def test_memory_does_not_grow_with_what_follows_the_last_answer(tmp_path: Path) 
     file = log_file(tmp_path / "one.jsonl", answer + log.bytes().removeprefix(answer) * 600)
     tracemalloc.start()
     try:
-        block = scan(0, MAIN, file, rule="ours", with_tools=False)
+        block = scan(LogToScan(0, MAIN, file))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

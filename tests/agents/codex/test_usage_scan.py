@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.contracts.logs import some_log
 from tests.oracle.logs import CODEX, NOON, CodexLog, Json, added, dumps, later, thread_id, tokens, turn_id
+from tracklog.agents.base import LogToScan
 from tracklog.agents.codex import usage_scan
 from tracklog.agents.codex.records.usage import TokenFields
 from tracklog.agents.codex.usage_scan import figures_of, scan
@@ -36,7 +37,7 @@ def scanned(data: bytes, *, name: str = "one.jsonl", source: Source = MAIN, **mo
         path = Path(folder) / name
         path.write_bytes(data)
         file = LogFile("codex", FileKind.TRANSCRIPT, path, path.parent, THREAD, len(data), 0, 0, 0)
-        return scan(0, source, file, **({"rule": "ours"} | more))
+        return scan(LogToScan(0, source, file, **more))
 
 
 def rows_in(block: UsageBlock) -> dict[str, Sight]:
@@ -314,7 +315,7 @@ def test_the_size_of_the_pieces_that_are_read_means_nothing(size: int, steps: li
         log.counted(step, response=f"resp_{n}" if n % 2 else None, turn="t")
     whole = scanned(log.bytes())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(usage_scan, "_CHUNK", size)
+        patch.setattr(usage_scan, "CHUNK", size)
         assert scanned(log.bytes()) == whole
 
 

@@ -130,7 +130,7 @@ def test_a_scope_is_closed_if_no_component_reaches_beyond_it(db: sqlite3.Connect
     assert files_in(db, Scope(("/logs/a",)), None) == Files(frozenset({1}), frozenset({"session 1"}), False)
     assert files_in(db, Scope(("/logs/c",)), None) == Files(frozenset({3}), frozenset({"session 3"}), True)
     both = Files(frozenset({1, 2}), frozenset({"session 1", "session 2"}), True)
-    assert files_in(db, None, "claude") == both
+    assert files_in(db, None, ["claude"]) == both
     assert files_in(db, Scope(("/log",)), None) == Files(frozenset(), frozenset(), True)
 
 

@@ -64,10 +64,12 @@ class ReadLoad(Load):
         self._in_file[str(log.path)] |= self._in_file.pop(before, set())
 
     def _cut(self, log: Log) -> None:
-        old = time.monotonic_ns() - 1_000_000_000
-        marks = {mark for mark, _ in log.last if self.written.get(mark, old) < old}
-        _wait_until(lambda: marks <= self.told)
+        """A line that was there for a second must have been told; others get older while we wait for it."""
+        _wait_until(lambda: {mark for mark, _ in log.last if self._is_old(mark)} <= self.told)
         super()._cut(log)
+
+    def _is_old(self, mark: str) -> bool:
+        return mark in self.written and time.monotonic_ns() - self.written[mark] > 1_000_000_000
 
 
 def _wait_until(is_so: Callable[[], bool]) -> None:

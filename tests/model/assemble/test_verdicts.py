@@ -25,7 +25,7 @@ from tests.model.lines import (
     user,
 )
 from tracklog.model.assemble.verdicts import Circumstances, Judgement, effective, judge
-from tracklog.model.events import CallReported, End, Event, ModelReplied, Place, TaskSeen
+from tracklog.model.events import CallReported, End, LogEvent, ModelReplied, Place, TaskSeen
 from tracklog.model.fold.thread import CallFacts
 from tracklog.model.ids import MAIN, CallId, RequestId, TaskId
 from tracklog.model.session import Call
@@ -522,7 +522,7 @@ def test_a_call_without_result_on_a_branch_that_was_left_is_abandoned() -> None:
 def test_evidence_is_in_the_order_of_the_logs_and_each_line_once() -> None:
     call = call_of()
     places = [Place("b", 1), Place(LOG, 7), Place(LOG, 3), Place("b", 1), Place(LOG, 2)]
-    because: list[Event] = [ModelReplied(place=place, request=None) for place in places]
+    because: list[LogEvent] = [ModelReplied(place=place, request=None) for place in places]
     assert Judgement("ok", "stated", "", because).evidence(call) == [
         Place(LOG, 2), Place("b", 1), Place(LOG, 3), Place(LOG, 7),
     ]  # fmt: skip

@@ -18,8 +18,8 @@ from tests.model.lines import (
 )
 from tracklog.model.assemble.session import assemble
 from tracklog.model.events import (
-    Event,
     HistoryRolledBack,
+    LogEvent,
     ModelReplied,
     Place,
     PromptGiven,
@@ -245,7 +245,7 @@ def place(line: int) -> Place:
     return Place(LOG, line)
 
 
-def spoken(line: int, request: str) -> list[Event]:
+def spoken(line: int, request: str) -> list[LogEvent]:
     reply = ModelReplied(place=place(line), request=RequestId(request))
     return [
         reply,
@@ -253,7 +253,7 @@ def spoken(line: int, request: str) -> list[Event]:
     ]
 
 
-def without_tree(*events: Event) -> Session:
+def without_tree(*events: LogEvent) -> Session:
     """A session of an agent that keeps no tree."""
     fold = FileFold(LOG)
     fold.add(events)

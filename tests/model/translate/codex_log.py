@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 from tracklog.agents.codex.records import DOCUMENT_READER, READER
 from tracklog.agents.codex.translate.translator import CodexTranslator
 from tracklog.agents.reader import Reader
-from tracklog.model.events import Event
+from tracklog.model.events import LogEvent
 from tracklog.sources.lines import Line
 
 PATH = "sessions/rollout-1.jsonl"
 AT = "2026-11-15T10:00:00.000Z"
 Line_ = dict[str, Any]
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=LogEvent)
 
 
 def line(kind: str, payload: Line_, **more: Any) -> Line_:
@@ -70,17 +70,17 @@ def raw(lines: Iterable[Line_]) -> bytes:
     return b"\n".join(json.dumps(one).encode() for one in lines)
 
 
-def translated(*lines: Line_) -> list[Event]:
+def translated(*lines: Line_) -> list[LogEvent]:
     """What a file of these lines tells."""
     return translated_bytes(raw(lines))
 
 
-def translated_bytes(log: bytes, reader: Reader = READER) -> list[Event]:
+def translated_bytes(log: bytes, reader: Reader = READER) -> list[LogEvent]:
     translator = CodexTranslator(PATH)
     return [told for piece in reader.read(cut(log)) for told in translator.translate(piece)]
 
 
-def translated_document(document: Line_) -> list[Event]:
+def translated_document(document: Line_) -> list[LogEvent]:
     log = json.dumps(document, indent=2).encode()
     translator = CodexTranslator(PATH)
     return [
@@ -99,9 +99,9 @@ def cut(log: bytes) -> list[Line]:
     return lines
 
 
-def only(told: list[Event], kind: type[E]) -> list[E]:
+def only(told: list[LogEvent], kind: type[E]) -> list[E]:
     return [one for one in told if isinstance(one, kind)]
 
 
-def facts(one: Event, *names: str) -> tuple[Any, ...]:
+def facts(one: LogEvent, *names: str) -> tuple[Any, ...]:
     return tuple(getattr(one, name) for name in names)

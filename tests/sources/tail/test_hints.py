@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.few_watches import run_with
+from tracklog.sources.tail import hints as hints_module
 from tracklog.sources.tail.hints import Hints, most_watches, why_not_told_of
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts watches")
@@ -53,6 +54,26 @@ def test_the_watched_folders_are_counted(tmp_path: Path) -> None:
     hints.close()
     assert hints.n_watched() is None
     assert (most_watches() or 0) > 0
+
+
+@on_linux
+def test_folders_are_counted_where_another_watcher_gave_its_number_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "other").mkdir()
+    other, listening = Hints([tmp_path / "other"]), hints_module._listening
+    numbers = other._descriptors
+
+    def listening_after_the_other(folders: list[Path]) -> Generator[set[tuple[object, str]], None, None]:
+        other.close()
+        while numbers & hints_module._inotify_descriptors():
+            time.sleep(0.01)  # its thread ends; then the next descriptor gets its number
+        return listening(folders)
+
+    monkeypatch.setattr(hints_module, "_listening", listening_after_the_other)
+    with closing(Hints([tmp_path / "ours"])) as hints:
+        assert hints.n_watched() == 1
 
 
 @on_linux

@@ -1,4 +1,4 @@
-"""What of an attachment of Claude Code the model got to see, and how much that is.
+"""The part of an attachment of Claude Code that the model saw, and its size.
 
 Since 2.1.3xx the log holds the very words that were sent (`rendered`). Before, the client made them from the
 attachment when it sent it; what it made nothing of is listed here, as its own code has it (2.1.100).
@@ -33,7 +33,7 @@ NOT_SENT = frozenset(
         "hook_permission_decision",
         "hook_system_message",
         "max_turns_reached",
-        "prompt_snapshot",  # what stands before the conversation
+        "prompt_snapshot",  # what comes before the conversation
         "queued_command",  # a prompt, or injected: told as such
         "session_context",
         "structured_output",
@@ -89,8 +89,8 @@ def _texts(value: Any) -> Iterator[str]:
             waiting += one.values()
 
 
-def _look_at(file: LogFile, contents: LogContents, seen: set[str]) -> None:
-    """Takes in a log; a record that stands in an earlier one of the session, too, counts there."""
+def add_contents(file: LogFile, contents: LogContents, known: set[str]) -> None:
+    """Add the records and attachments of a log; a record of an earlier log of the session counts there."""
     path, is_main = str(file.path), file.kind in MAIN_KINDS
     for piece in pieces_of(file):
         record = piece.record
@@ -98,8 +98,8 @@ def _look_at(file: LogFile, contents: LogContents, seen: set[str]) -> None:
             continue
         if record.uuid:
             contents.nodes[Place(path, piece.line)] = NodeId(record.uuid)
-        found = attached(piece, path) if not record.uuid or record.uuid not in seen else None
+        found = attached(piece, path) if not record.uuid or record.uuid not in known else None
         if found is not None:
             contents.attached.append(found)
         if record.uuid:
-            seen.add(record.uuid)
+            known.add(record.uuid)

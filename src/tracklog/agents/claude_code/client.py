@@ -1,6 +1,6 @@
 """Claude Code as a child: its arguments, the settings laid over its own, and what its stream says.
 
-Rules of this room
+Rules
   1. Only documented ways: `-p`, `--output-format stream-json`, `--settings`, `--session-id`, `--resume`, `--fork-session`.
   2. The prompt is not among the arguments: it goes to stdin.
   3. The client's own result object is kept as it came.

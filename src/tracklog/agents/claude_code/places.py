@@ -1,6 +1,6 @@
 """Where Claude Code keeps its logs (docs/formats/claude_code.md#layout).
 
-Rules of this room
+Rules
   1. The root and the folders `projects` and `sessions` in it may be links; nothing below them is followed.
   2. `memory/` is not a session, and `sessions/*.key` are secrets: neither is listed as a log.
   3. A .jsonl at a place below `projects` that no format page names is found too, as `other`: what a new client
@@ -8,7 +8,7 @@ Rules of this room
 
 The name Claude Code gives the folder of a project: the working directory, made safe.
 
-Rules of this room
+Rules
   1. Everything is counted in UTF-16 units, as JavaScript does: an emoji is two of them, so it becomes two dashes.
   2. A slug is lossy. There is no way back from it to a directory, and nothing here tries.
 (docs/formats/claude_code.md#slug)
@@ -173,12 +173,12 @@ def standing_of(inside: Sequence[str]) -> PathFacts | None:
 
 
 def home_of(log: Path) -> Path | None:
-    """The home in which a transcript stands, by its path alone; None if it stands in none."""
+    """The home of a transcript, by its path alone; None if it is in none."""
     return next((above.parent for above in log.parents if above.name == "projects"), None)
 
 
 def homes_of(logs: Iterable[Path]) -> list[Path]:
-    """The homes in which these transcripts stand; none is looked at."""
+    """The homes of these transcripts, by their paths alone."""
     folders = dict.fromkeys(log.parent for log in logs)
     return list(dict.fromkeys(home for folder in folders if (home := home_of(folder / "log")) is not None))
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path, PurePosixPath
 
     from tracklog.agents.base import ProcessView, Programs
+    from tracklog.agents.claude_code.usage import ClaudeUsage
     from tracklog.sources.log_file import Agent, LogFile
 
 
@@ -20,6 +21,12 @@ class ClaudeCode(AgentSupport):
     name: Agent = "claude"
     label = "Claude Code"
     path_names_session = True
+
+    @property
+    def usage(self) -> ClaudeUsage:
+        from tracklog.agents.claude_code.usage import USAGE
+
+        return USAGE
 
     @property
     def processes(self) -> AgentProcesses:

@@ -1,21 +1,19 @@
-"""Ids that a gateway hands out may come again for another message: which lines of a log are one message.
+"""Figures of the requests in one log of Claude Code: which lines are one request, which of them counts, client totals.
 
-Rules of this room
-  1. In one file an id means one message, until a prompt or a result of one of its own calls stands between, and the
+A gateway may use one id for several messages.
+
+Rules
+  1. In one file an id means one message, until a prompt or a result of one of its own calls comes in between, and the
      prompt's figures are others than all before.
   2. In another file it is the same message only if a record's id, a request's id, or a time with the prompt's figures is
      shared.
 
-The figures of an answer of Claude Code: as numbers that are always there, in one order.
+Late clients write totals into a log at the end of each of their processes (`cost-state`).
 
-What one log of Claude Code has told of a request so far, and which of two lines counts.
-
-The totals that late clients of Claude Code write into a log at the end of each of their processes (`cost-state`).
-
-Rules of this room
+Rules
   1. They are cumulative over processes: the last one counts. A process that was killed wrote none, so what it did is in
      no totals; how long the others lived tells when it worked.
-  2. A fork, and what an earlier client did, is not told apart here: `model.hidden` does.
+  2. A fork, and what an earlier client did, is not separated here: `ledger.unlogged_spending` does that.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ AnyAnswer = AnswerFields | PlainAnswer
 
 
 class Held(msgspec.Struct, gc=False):
-    """What a file has told of a request so far: the line whose figures count, and the first one."""
+    """A request during the scan: the line whose figures count, and the first one."""
 
     line: AnyAnswer
     offset: int
@@ -182,7 +180,7 @@ def has_aside(held: Held) -> bool:
 
 
 def aside_of(held: Held) -> Aside | None:
-    """What only few answers have."""
+    """The parts that only few answers have."""
     line = held.line
     usage = line.message.usage if isinstance(line, AnswerFields) and line.message is not None else None
     beside = list(_beside(usage)) if usage is not None and len(usage.iterations) > 2 else []
@@ -237,7 +235,7 @@ class RunningTotals:
         self._lived = 0.0  # how long all of them did
 
     def see(self, offset: int, raw: bytes, *, end: int) -> None:
-        """Takes in a line with totals; `end` is the last time that stands before it."""
+        """Add a line with totals; `end` is the last time before it."""
         state = usage_lines.read_cost_state(raw)
         if state is None:
             return
@@ -250,7 +248,7 @@ class RunningTotals:
         self._ended, self._lived = end, state.total_duration
 
     def last(self) -> ClientTotals | None:
-        """The totals as they last stood, and the times of which they tell nothing."""
+        """The last totals, and the times that they do not cover."""
         if self._last is None:
             return None
         offset, state = self._last
@@ -271,7 +269,7 @@ class RunningTotals:
 
 
 def last_time_in(head: bytes) -> int:
-    """The last time that stands in some bytes of a log."""
+    """The last time in some bytes of a log."""
     at = head.rfind(_STAMP)
     text = head[at + len(_STAMP) : at + 64].partition(b'"')[0] if at >= 0 else b""
     return moment_ms(text.decode(errors="replace"))

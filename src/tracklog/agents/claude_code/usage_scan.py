@@ -1,10 +1,10 @@
-"""What one log of Claude Code says of requests, straight from its bytes.
+"""Scan one log of Claude Code for requests, straight from its bytes.
 
-Rules of this room
+Rules
   1. Only lines that hold an answer are decoded. The whole file is read again, line by line, in one case: an id of a
      gateway that comes back with other figures, where the lines between tell whether it is another request.
   2. The words that a client puts into the model's mouth cost nothing.
-  3. An answer of which the client says that it broke off has not ended, whatever stop reason stands in it: 2.1.197 and
+  3. An answer of which the client says that it broke off has not ended, whatever stop reason it has: 2.1.197 and
      2.1.325 make one up. The one says so by an API error, the other when it asks the model to go on.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tracklog.agents.base import LogToScan
 from tracklog.agents.claude_code import records
 from tracklog.agents.claude_code.records import usage_lines
 from tracklog.agents.claude_code.records.usage_lines import (
@@ -57,7 +58,7 @@ _CUT_OFF = b"Your response above was cut off mid-stream"
 
 
 class _Where(msgspec.Struct):
-    """What only the first answer of a file is asked."""
+    """The fields that are read from the first answer of a file only."""
 
     cwd: str | None = None
 
@@ -74,22 +75,11 @@ _where = msgspec.json.Decoder(_Where)
 _broken = msgspec.json.Decoder(_Broken)
 
 
-def scan(
-    number: int,
-    source: Source,
-    file: LogFile,
-    *,
-    rule: CountRule,
-    with_tools: bool,
-    is_newest: bool = True,
-    buffer: memoryview | None = None,
-) -> UsageBlock:
-    """All that a file says of requests. Of a damaged one, what could be read, and why not more.
-
-    Of several files of one thread only the newest is asked what it waits for. Whoever scans many gives a buffer.
-    """
+def scan(log: LogToScan, buffer: memoryview | None = None) -> UsageBlock:
+    """Scan one file. The block of a damaged one holds what could be read, and why not more."""
+    file = log.file
     buffer = buffer_of(CHUNK) if buffer is None else buffer
-    reading = _Reading(number, source, rule, with_tools=with_tools)
+    reading = _Reading(log.number, log.source, log.rule, with_tools=log.with_tools)
     hits = LinesWith(chunks_in(buffer, file), usage_lines.NEEDLE, usage_lines.TOTALS_NEEDLE, _CUT_OFF)
     problem, is_transient = None, False
     try:
@@ -100,9 +90,9 @@ def scan(
         problem, is_transient = error.why, error.is_transient
     block = reading.block(file)
     block.problem, block.is_transient = problem, is_transient
-    if rule == "ours" and problem is None:
+    if log.rule == "ours" and problem is None:
         block.totals = reading.totals.last()
-        if is_newest:
+        if log.is_newest:
             try:
                 _look_behind(block, hits, file, reading)
             except NotReadable as error:
@@ -111,7 +101,7 @@ def scan(
 
 
 def _time_before(hits: LinesWith, file: LogFile, offset: int) -> int:
-    """The last time that stands before a place."""
+    """The last time before a place."""
     start = max(offset - LOOKED_AT, 0)
     if start >= hits.chunk_from:
         return last_time_in(bytes(hits.chunk[start - hits.chunk_from : offset - hits.chunk_from]))
@@ -119,7 +109,7 @@ def _time_before(hits: LinesWith, file: LogFile, offset: int) -> int:
 
 
 class _Reading:
-    """A file while it is read: what is known of each of its requests so far."""
+    """A file during the scan: what is known of each of its requests so far."""
 
     def __init__(self, number: int, source: Source, rule: CountRule, *, with_tools: bool) -> None:
         self.number = number
@@ -145,7 +135,7 @@ class _Reading:
         self._decode = (usage_lines.TOOL_ANSWERS if with_tools else usage_lines.ANSWERS).decode
 
     def see_all(self, batch: list[HitView]) -> list[Hit]:
-        """Takes in lines that may hold answers; gives back those that hold totals.
+        """Add lines that may hold answers; return those that hold totals.
 
         Nearly all begin a message or go on with the last one, with the same figures or more, and have nothing odd about
         them. `see` would do the same with those, only later: the loop is long because it makes no call that it can do
@@ -189,7 +179,7 @@ class _Reading:
         return totals
 
     def see(self, offset: int, raw: bytes) -> bool:
-        """Takes in a line that may hold an answer; says whether it holds no totals."""
+        """Add a line that may hold an answer; return whether it holds no totals."""
         try:
             line = self._decode(raw)
         except usage_lines.REFUSALS:
@@ -258,7 +248,7 @@ class _Reading:
         self._take(offset, answer, line.data.agent_id or line.parent_tool_use_id or "", is_told=True)
 
     def _see_words_of_the_client(self, raw: bytes) -> None:
-        """What says that the answer before it broke off."""
+        """Note that the answer before this line broke off, if the client says so."""
         if not (_BROKE_OFF in raw or _CUT_OFF in raw) or self.last is None or self.last_line is None:
             return
         try:
@@ -311,7 +301,7 @@ class _Reading:
 
     @property
     def names(self) -> list[str]:
-        """What rows call by numbers."""
+        """The names that rows refer to by number."""
         return list(self._names)
 
     def _name(self, text: str | None) -> int:
@@ -381,7 +371,7 @@ class _Reading:
         return self._name(_model_of(self.last_line))
 
     def block(self, file: LogFile) -> UsageBlock:
-        """What was read, for the ledger."""
+        """The result of the scan, for the ledger."""
         loose = [
             Loose(id, sorted(marks_of(together)), self._row(one), aside_of(one))
             for id, together, one in split(self._loose, file)
@@ -425,7 +415,7 @@ def _model_of(line: AnyAnswer | None) -> str | None:
 
 
 def _look_behind(block: UsageBlock, hits: LinesWith, file: LogFile, reading: _Reading) -> None:
-    """What follows the last answer: perhaps a turn that waits for the next one."""
+    """Search behind the last answer for a turn that waits for the next one."""
     if hits.behind is not None and hits.behind_from == reading.last_end:
         is_asked = _ASKED in hits.behind
     else:

@@ -1,6 +1,6 @@
 """Codex as a child: the arguments of `codex exec --json`, and what its stream says.
 
-Rules of this room
+Rules
   1. Only documented ways: `exec`, `exec resume`, `exec fork`, with the prompt on stdin (`-`).
   2. The thread's id is known when its first event comes, not before.
 (docs/run.md#codex)

@@ -1,4 +1,4 @@
-"""Whose work a review of an early Codex looked at: before 0.137 its thread names nobody.
+"""Find the thread that a review of an early Codex was about: before 0.137 its own thread names none.
 
 The thread above it entered review mode in the same folder and was still written when the review began. Where only one
 such thread is at hand, it is the one; else the review stays a session of its own.

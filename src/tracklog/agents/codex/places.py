@@ -1,8 +1,8 @@
 """Where Codex keeps its logs (docs/formats/codex.md#locations).
 
-Rules of this room
+Rules
   1. The root and the folders `sessions` and `archived_sessions` in it may be links; nothing below is followed.
-  2. A rollout may stand plain or compressed, and flips between the two: where both are, the plain one is read.
+  2. A rollout may be plain or compressed, and flips between the two: where both are, the plain one is read.
   3. A .jsonl in these folders that is no rollout is found as `other`; `*.tmp` is Codex's work in progress.
 """
 

@@ -2,7 +2,7 @@
 
 It looks into `.codex` of the folder and of those above it up to the repository's root; in a linked worktree it takes the
 hooks of the same folder in the repository's first checkout. Whether it heeds them depends on whom the user has told it to
-trust, and releases differ in which keys they refuse: all are told here, but for those that only say how it talks.
+trust, and releases differ in which keys they refuse: all are reported here, but for those that only say how it talks.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path, PurePosixPath
 
     from tracklog.agents.base import ProcessView, Programs
+    from tracklog.agents.codex.usage import CodexUsage
     from tracklog.sources.log_file import Agent, LogFile
 
 
@@ -21,6 +22,12 @@ class Codex(AgentSupport):
     name: Agent = "codex"
     label = "Codex"
     log_names_sources = True
+
+    @property
+    def usage(self) -> CodexUsage:
+        from tracklog.agents.codex.usage import USAGE
+
+        return USAGE
 
     @property
     def processes(self) -> AgentProcesses:

@@ -1,7 +1,7 @@
-"""What one log of Codex says of requests, straight from its bytes (docs/accounting.md).
+"""Scan one log of Codex for requests, straight from its bytes (docs/accounting.md).
 
-Rules of this room
-  1. A `token_usage_record` is one response, named by its id. The `token_count` behind it tells of the same.
+Rules
+  1. A `token_usage_record` is one response, named by its id. The `token_count` behind it has the same figures.
   2. Without such records, a `token_count` is a response if the running total changed and its last step is not empty;
      the step is what it used, and only where there is none the difference of the totals.
   3. What a log copied from another thread is not counted, but its totals are gone on from.
@@ -14,11 +14,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tracklog.agents.base import LogToScan
 from tracklog.agents.codex.records import usage as codex_usage
 from tracklog.agents.codex.records.usage import PayloadFields, SpendingLine, TokenFields
 from tracklog.agents.pending_request import Waiting
 from tracklog.clock import moment_ms
-from tracklog.model.events import Event, ModelReplied, Place, ToolCalled, TurnInterrupted
+from tracklog.model.events import LogEvent, ModelReplied, Place, ToolCalled, TurnInterrupted
 from tracklog.model.ids import RequestId
 from tracklog.model.usage import LARGEST, NO_USAGE, Aside, Awaited, CountRule, Source, UsageBlock, pack
 from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in
@@ -30,31 +31,17 @@ from tracklog.sources.needles import LinesWith
 if TYPE_CHECKING:
     from tracklog.model.lineage.copies import Own
 
-_CHUNK = 1 << 18
+CHUNK = 1 << 18
 _BITS = LARGEST.bit_length()
-_NOWHERE: tuple[int, RequestId, Event] = (-1, RequestId(""), Event(place=Place("", 0)))
+_NOWHERE: tuple[int, RequestId, LogEvent] = (-1, RequestId(""), LogEvent(place=Place("", 0)))
 _ITEM = b'"response_item"'
 
 
-def scan(
-    number: int,
-    source: Source,
-    file: LogFile,
-    *,
-    rule: CountRule,
-    own: Own | None = None,
-    family: str | None = None,
-    with_tools: bool = False,
-    is_newest: bool = True,
-    buffer: memoryview | None = None,
-) -> UsageBlock:
-    """All that a file says of requests. Of a damaged one, what could be read, and why not more.
-
-    Of several files of one thread only the newest is asked what it waits for. `family` is a name for all sessions that
-    may hold copies of one another. Whoever scans many gives a buffer.
-    """
-    buffer = buffer_of(_CHUNK) if buffer is None else buffer
-    reading = _Reading(number, source, rule, family or source.session)
+def scan(log: LogToScan, buffer: memoryview | None = None) -> UsageBlock:
+    """Scan one file. The block of a damaged one holds what could be read, and why not more."""
+    file, own = log.file, log.own
+    buffer = buffer_of(CHUNK) if buffer is None else buffer
+    reading = _Reading(log.number, log.source, log.rule, log.family or log.source.session)
     hits = LinesWith(chunks_in(buffer, file), codex_usage.NEEDLE, *codex_usage.CONTEXT_NEEDLES)
     problem, is_transient = None, False
     try:
@@ -65,9 +52,9 @@ def scan(
             for batch in hits.batches():
                 for offset, raw in batch:
                     reading.see(offset, raw)
-        if rule == "ours" and is_newest:
+        if log.rule == "ours" and log.is_newest:
             _look_behind(reading, hits, file, own)
-        if with_tools:
+        if log.with_tools:
             reading.tools = _tools(reading, file, own)
     except NotReadable as error:
         problem, is_transient = error.why, error.is_transient
@@ -84,7 +71,7 @@ class _Context(NamedTuple):
 
 
 class _Reading:
-    """A file while it is read."""
+    """A file during the scan."""
 
     def __init__(self, number: int, source: Source, rule: CountRule, family: str) -> None:
         self.family = family
@@ -105,11 +92,11 @@ class _Reading:
         self.last_offset = self.last_end = 0
         self._line_end = 0
         self._total: TokenFields | None = None
-        self._is_recorded = False  # a record of a response stands since the last count
+        self._is_recorded = False  # there was a record of a response since the last count
         self._alike: dict[str, int] = {}  # how often a step came
 
     def see(self, offset: int, raw: Any, *, is_copy: bool = False) -> None:
-        """Takes in a line that may have figures, or tell of who uses them: its bytes, or a view of them."""
+        """Add a line that may have figures, or say who uses them: its bytes, or a view of them."""
         self._line_end = offset + len(raw) + 1
         try:
             line = codex_usage.decode_line(raw)
@@ -191,12 +178,12 @@ class _Reading:
         """The model in force."""
         return self.context.model
 
-    def see_without_figures(self, offset: int, event: Event, request: RequestId) -> None:
+    def see_without_figures(self, offset: int, event: LogEvent, request: RequestId) -> None:
         """An answer that no count follows."""
         row = self._row(offset, event.at, None, self.model)
         self._add(f"{self.source.session}:{request}", offset, row)
 
-    def wait(self, offset: int, event: Event) -> None:
+    def wait(self, offset: int, event: LogEvent) -> None:
         """The last turn waits for its answer."""
         self.awaited = Awaited(offset, moment_ms(event.at), self._name(self.model))
 
@@ -213,7 +200,7 @@ class _Reading:
         return self.names.setdefault(text or "", len(self.names))
 
     def block(self, problem: str | None) -> UsageBlock:
-        """What was read, for the ledger."""
+        """The result of the scan, for the ledger."""
         return UsageBlock(
             file=self.number,
             names=list(self.names),
@@ -256,7 +243,7 @@ def _is_spent(usage: TokenFields) -> bool:
 
 
 def _difference(total: TokenFields | None, before: TokenFields | None) -> TokenFields | None:
-    """What a total grew by; all of it, if it began anew."""
+    """What a total grew by; all of it, if it restarted."""
     if total is None or before is None:
         return total
     pairs = [
@@ -284,7 +271,7 @@ def _key_by(rule: CountRule, reading: _Reading, offset: int, line: SpendingLine,
 
 
 def _read(raw: bytes) -> list[SpendingLine]:
-    """What stands on a line: one record, or of a torn line all that are whole."""
+    """The records of a line: one, or of a torn line all that are whole."""
     try:
         line = codex_usage.read_line(raw)
     except (ValueError, RecursionError):
@@ -315,7 +302,7 @@ def _look_behind(reading: _Reading, hits: LinesWith, file: LogFile, own: Own | N
             return
     waiting, due = Waiting(), 0
     places = sorted(reading.places)
-    uncounted: dict[RequestId, tuple[int, Event]] = {}
+    uncounted: dict[RequestId, tuple[int, LogEvent]] = {}
     first = last = _NOWHERE
     for offset, event in _events(file, own):
         waiting.see(event)
@@ -348,7 +335,7 @@ def _tools(reading: _Reading, file: LogFile, own: Own | None) -> dict[int, Aside
     return {row: Aside(sorted(names)) for row, names in found.items()}
 
 
-def _is_of_client(event: Event) -> bool:
+def _is_of_client(event: LogEvent) -> bool:
     """The client words what a review found in the model's name."""
     return isinstance(event, ModelReplied) and event.is_synthetic
 
@@ -361,7 +348,7 @@ def _comes_before(count: int | None, item: int) -> bool:
     return count is not None and count < item
 
 
-def _events(file: LogFile, own: Own | None) -> Iterable[tuple[int, Event]]:
+def _events(file: LogFile, own: Own | None) -> Iterable[tuple[int, LogEvent]]:
     from tracklog.agents.codex.translate.translator import CodexTranslator
     from tracklog.agents.registry import pieces_of
 

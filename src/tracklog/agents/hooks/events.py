@@ -1,4 +1,4 @@
-"""What our own hook was told, as events: which call began, was asked about, was refused, ended, and how long it took.
+"""The payloads of our own hook, as events: which call began, was asked about, was refused, ended, and how long it took.
 
 | the agent told | outcome |
 |---|---|
@@ -9,8 +9,8 @@
 | PostToolUseFailure | `error`, `timed_out`, `interrupted` |
 | anything else | `told` |
 
-Rules of this room
-  1. A payload is what an agent said, or anybody who can run our hook. It tells of calls; no path in it is followed.
+Rules
+  1. A payload comes from an agent, or from anybody who can run our hook. It describes calls; no path in it is followed.
   2. Order is the order of the spool: an agent waits for its hooks, so what it told first happened first.
 """
 

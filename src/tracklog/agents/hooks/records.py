@@ -1,11 +1,11 @@
 """Lines of our own spool: what agents told `hook.py`, as it came.
 
-Rules of this room
+Rules
   1. The payload is an agent's, and is read as tolerantly as its logs: a payload that nobody knows is `Unknown`, and
      what was no JSON object is kept as `garbage`.
-  2. Codex's hooks are told as Claude Code's are; only its older `notify` has words of its own (`TurnNotice`).
+  2. Codex's hooks get the same payload as Claude Code's; only its older `notify` has words of its own (`TurnNotice`).
 
-Hooks: what they are told on stdin, may answer on stdout, and how settings name them (docs/formats/claude_code.md#hooks).
+Hooks: their payload on stdin, their answer on stdout, and how settings name them (docs/formats/claude_code.md#hooks).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -208,7 +208,7 @@ class Spooled(Record, kw_only=True):
     v: int = 1
     agent: str | None = None
     pid: int | None = None  # of the hook itself
-    ppid: int | None = None  # of whoever ran it: the agent, or a shell that it started
+    ppid: int | None = None  # of the process that ran it: the agent, or a shell that it started
     via: str | None = None
     payload: Payload | None = None  # None: it was garbage
     garbage: str | None = None

@@ -3,10 +3,10 @@
 Claude Code (settings.json) and Codex (hooks.json) share the form:
     {"hooks": {"<Event>": [{"matcher": …, "hooks": [{"type": "command", "command": …}]}]}}
 
-Rules of this room
+Rules
   1. Ours is a group of its own, the last of its event: groups of others keep their places, by which Codex knows them.
   2. We write only what we can take back: before a text is given out it is tried that taking out gives the old text.
-  3. Of a container that was empty before we remember what stood between its brackets; others that get empty were ours.
+  3. Of a container that was empty before we remember what was between its brackets; others that get empty were ours.
 """
 
 from __future__ import annotations
@@ -39,14 +39,12 @@ class InstalledHooks(NamedTuple):
     """What must be known of a text to take our hooks out of it to the last byte."""
 
     is_new: bool = False  # there was no file
-    blank: str | None = None  # all of it, if nothing stood in it
-    empty: Mapping[
-        str, str
-    ] = {}  # the containers that held nothing, by path: what stood between their brackets
+    blank: str | None = None  # all of it, if it was empty
+    empty: Mapping[str, str] = {}  # the containers that were empty, by path: what was between their brackets
 
 
 class LocatedHook(NamedTuple):
-    """A hook that stands in a text."""
+    """A hook in a text."""
 
     event: str
     group: int
@@ -171,7 +169,7 @@ def _is_ours(text: str, part: JsonMember) -> bool:
 
 
 def our_hooks(text: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Our hooks in the text, by event, wherever they stand."""
+    """Our hooks anywhere in the text, by event."""
     if is_blank(text):
         return []
     found: list[tuple[str, Mapping[str, Any]]] = []

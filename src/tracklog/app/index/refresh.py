@@ -32,7 +32,7 @@ from tracklog.home import Busy, Home, write_private
 from tracklog.index.rebuild import with_index
 from tracklog.index.refresh import session_files, settle_sessions
 from tracklog.index.sync import Synced, sync
-from tracklog.ledger.blocks import BLOCK_MS, block_starts
+from tracklog.ledger.blocks import BLOCK_MS, agents_in_blocks, block_starts
 from tracklog.ledger.prices.rates import NAME, Prices, prices_with
 from tracklog.ledger.pricing import RequestFilter
 from tracklog.ledger.stored import tables, tables_sums
@@ -64,7 +64,7 @@ def statusline_facts(db: Connection, prices: Prices, *, now: datetime) -> dict[s
 
 
 def _end_of_block(db: Connection, *, now_ms: int) -> int | None:
-    files = tables.files_in(db, None, "claude")
+    files = tables.files_in(db, None, agents_in_blocks())
     quarters = tables_sums.quarters_in(
         db, SumFilter(None if files is None else files.ids, until_ms=_next_quarter(now_ms))
     )

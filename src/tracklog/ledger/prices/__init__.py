@@ -1,1 +1,1 @@
-"""What a model cost on a day and on what terms: the shipped price list and the user's own."""
+"""Prices of models by day and terms: the shipped price list and the user's own."""

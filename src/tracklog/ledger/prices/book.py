@@ -1,12 +1,12 @@
 """The price book that comes with tracklog: who sells a model, under which names, for how much and since when.
 
-Rules of this room
+Rules
   1. The book is made, not written: `python -m tests.prices.make_book` takes it from genai-prices and from our own
      `data/price_overrides.toml`, where each line has its source.
   2. Prices are integers: pico-dollars for a token, which is the same number as micro-dollars for a million of them.
   3. Of several quotes for one model the last that is active counts.
 
-A model's name, as it stands in a log, and the names that a price may stand under.
+A model's name as the log has it, and the names under which its price may be listed.
 
 Clients and gateways write the same model as `claude-opus-4-5-20251101`, `claude-opus-4-5[1m]`,
 `us.anthropic.claude-opus-4-5-20251101-v1:0`, `claude-opus-4-5@20251101`, `anthropic/claude-opus-4.5`. Claude Code
@@ -47,12 +47,12 @@ Match = tuple[tuple[Clause, ...], ...]  # any of these, of each of which all mus
 
 
 def matches(match: Match, name: str) -> bool:
-    """Whether the name is one that is meant."""
+    """Whether the name matches."""
     return any(all(clause.holds(name) for clause in clauses) for clauses in match)
 
 
 class PriceTier(msgspec.Struct, frozen=True, array_like=True):
-    """What is paid for each token of a request, if its prompt is longer than `above`; and for each web search."""
+    """Price of each token of a request whose prompt is longer than `above`, and of each web search."""
 
     above: int
     input: int
@@ -64,7 +64,7 @@ class PriceTier(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Quote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a model costs from a day on, or in some hours of each day, or on some terms."""
+    """Price of a model from a day on, in some hours of each day, or on some terms."""
 
     steps: tuple[PriceTier, ...]  # by the length of the prompt; the first is for any
     since: str | None = None  # a day in UTC; None: from the beginning
@@ -74,7 +74,7 @@ class Quote(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Tariff(msgspec.Struct, frozen=True):
-    """All that a vendor asks for one model."""
+    """All prices of one model."""
 
     id: str
     match: Match
@@ -82,10 +82,10 @@ class Tariff(msgspec.Struct, frozen=True):
 
 
 class Vendor(msgspec.Struct, frozen=True):
-    """Who sells models under their own name."""
+    """A company that sells models under its own name."""
 
     id: str
-    aliases: tuple[str, ...]  # as they stand before the slash: `z-ai/glm-4.6`
+    aliases: tuple[str, ...]  # as written before the slash: `z-ai/glm-4.6`
     match: Match
     models: tuple[Tariff, ...]
 
@@ -159,7 +159,7 @@ class OwnPrice(NamedTuple):
 
 
 class PriceFile(NamedTuple):
-    """All that a user wrote down."""
+    """The prices that a user wrote down."""
 
     prices: tuple[OwnPrice, ...] = ()
     limits: tuple[Limit, ...] = ()
@@ -189,9 +189,9 @@ _ROUTES = {"openrouter", "bedrock", "vertex_ai", "azure", "litellm", "litellm_pr
 
 
 class ModelName(NamedTuple):
-    """What a name says: whose model, which one, and whether it is the fast way to run it."""
+    """A parsed model name: vendor, model, and whether it is the fast variant."""
 
-    vendor: str | None  # if the name says so, in the words of whoever wrote it
+    vendor: str | None  # if the name says so, as the name spells it
     name: str
     is_fast: bool = False
 
@@ -216,7 +216,7 @@ def read_name(model: str) -> ModelName | None:
 
 
 def spellings(name: str) -> list[str]:
-    """The name, then as others spell it, then without its date: the first that has a price is meant."""
+    """The name, then as others spell it, then without its date: the first that has a price counts."""
     undated = _DATE.sub("", name)
     ways = [name]
     if undated != name:

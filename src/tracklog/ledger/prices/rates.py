@@ -1,6 +1,6 @@
-"""What a request costs: the rates of its model on its day and on its terms, in whole pico-dollars.
+"""Rates of a model on a day and on terms, in whole pico-dollars per token.
 
-Rules of this room
+Rules
   1. A model without a price is unpriced: None, never 0.
   2. The last active of these counts: the book's standard price, the book's price on the request's terms, the user's
      own price, the user's own price on those terms. The user's own prices are not multiplied by anything.
@@ -79,14 +79,14 @@ class _Dated(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What the book says about a model."""
+    """The entry of the book for a model."""
 
     vendor: str
     tariff: Tariff
 
 
 def cost_pico_usd(tokens: Tokens, rates: Rates) -> int:
-    """What a request cost. Writes to the cache that are not said to be kept for an hour are kept for five minutes."""
+    """Cost of a request. Cache writes without a stated lifetime count as kept for five minutes."""
     while rates.above is not None and rates.higher is not None and tokens.prompt > rates.above:
         rates = rates.higher
     written_5m = max(tokens.cache_write - tokens.cache_write_1h, tokens.cache_write_5m)
@@ -101,7 +101,7 @@ def cost_pico_usd(tokens: Tokens, rates: Rates) -> int:
 
 
 class Prices:
-    """What models cost: the shipped book, and the user's own prices over it."""
+    """Prices of models: the shipped book, and the user's own prices over it."""
 
     def __init__(self, book: Book, own: PriceFile) -> None:
         self.book = book
@@ -121,7 +121,7 @@ class Prices:
         return cls(shipped_book(), read_prices(user_toml, where=where))
 
     def rates(self, model: str | None, at_ms: int | None = None, terms: Terms = STANDARD) -> Rates | None:
-        """What the model cost at that moment, or costs now if that is unknown; None: nobody told us.
+        """Rates of the model at that moment, or now if the moment is unknown; None without a known price.
 
         The answer for the same model, terms and time is the same object.
         """
@@ -237,7 +237,7 @@ def _may_sell(vendor: Vendor, named: str | None, model: str) -> bool:
 
 
 def _all_names(model: str) -> set[str]:
-    """The name as it stands, and all that it may be written as."""
+    """The name as given, and its other spellings."""
     name = read_name(model)
     return {model[:1000].strip().lower(), *(spellings(name.name) if name else ())}
 

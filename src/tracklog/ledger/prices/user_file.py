@@ -36,7 +36,7 @@ _HEADING = re.compile(r"\s*\[\[\s*[\"']?price[\"']?\s*\]\]")
 
 
 def read_prices(toml: bytes, *, where: str) -> PriceFile:
-    """What the file says; a mistake in it is the user's, and told with its line and key."""
+    """Read the file; a mistake in it is a UserError with its line and key."""
     import tomllib  # only who has a file pays for it
 
     try:
@@ -63,7 +63,7 @@ def prices_of(document: Mapping[str, Any], text: str, *, where: str) -> PriceFil
 
 
 class _Entry:
-    """One `[[price]]`, and where it stands: for the words of a complaint."""
+    """One `[[price]]` and its line, for error messages."""
 
     def __init__(self, table: Mapping[str, Any], n: int, text: str, where: str) -> None:
         self.table = table
@@ -165,7 +165,7 @@ class _Entry:
         raise UserError(f"{self.where}, line {self.line_of(key)}: price {self.n + 1}: {key!r} {complaint}")
 
     def line_of(self, key: str) -> int:
-        """Where the key stands, or else the heading of its table: TOML's reader does not tell."""
+        """The line of the key, or else of its table's heading: the TOML reader does not report it."""
         lines = self.text.splitlines()
         heads = [i for i, line in enumerate(lines) if _HEADING.match(line)]
         start = heads[self.n] if self.n < len(heads) else 0

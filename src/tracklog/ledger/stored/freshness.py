@@ -1,4 +1,4 @@
-"""Whether the ledger in the index can be asked as it is: what it was settled with, and what that is now."""
+"""Check whether the stored ledger is fresh: settled by the same scan, at the same prices, with the same logs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def is_settled(db: Connection, prices: Prices, *, with_tools: bool = False) -> bool:
-    """Whether nothing is to be done before an answer: a look at the list of logs, and at no log."""
+    """Whether the stored ledger can answer as it is; looks at the list of logs, and at no log."""
     state = tables.state_of(db)
     is_as_asked = all(state.get(name) == value for name, value in state_with(prices).items())
     if not (is_as_asked and tables.is_settled(db) and (not with_tools or tables.has_tools(db))):
@@ -32,10 +32,10 @@ def _can_be_opened(path: str) -> bool:
 
 
 def was_settled(db: Connection) -> bool:
-    """Whether the ledger was settled once, by a scan that says the same as ours."""
+    """Whether the ledger was settled once, by this version of the scan."""
     return tables.state_of(db).get("scan") == _SCAN
 
 
 def state_with(prices: Prices) -> dict[str, bytes]:
-    """What a ledger has that is settled with these prices."""
+    """The state of a ledger that is settled with these prices."""
     return {"scan": _SCAN, "rows": _ROWS, "prices": _encode((prices.book, prices.own))}

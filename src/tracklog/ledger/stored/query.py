@@ -1,9 +1,9 @@
-"""What was spent, from the index: out of sums where these tell it, else out of the blocks; no log is read.
+"""Report usage from the index: from sums where they suffice, else from blocks. No log is read.
 
-Rules of this room
+Rules
   1. The answer is that of `model.report`, to the last digit.
   2. Sums tell everything but what needs a single request: its tools, a list of the uncertain ones.
-  3. What neither tells is None: who asks reads the logs.
+  3. None if neither can answer: then the caller reads the logs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from datetime import datetime, tzinfo
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from tracklog.ledger.blocks import agents_in_blocks
 from tracklog.ledger.ledger import Ledger, unpacked
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.pricing import RequestFilter, folders
@@ -26,7 +27,7 @@ from tracklog.store.scope import Files, Scope
 
 
 class LedgerQuery(NamedTuple):
-    """What is to be summed up."""
+    """What to sum up."""
 
     group: Group
     zone: tzinfo
@@ -37,7 +38,7 @@ class LedgerQuery(NamedTuple):
 
 
 class LedgerAnswer(NamedTuple):
-    """What was spent, and what it was made from."""
+    """The report, and what it was made from."""
 
     report: UsageReport
     projects: dict[str, str]  # the folder of each session, where it is needed
@@ -53,12 +54,15 @@ def answer(
     scope: Scope | None = None,
     agent: str | None = None,
 ) -> LedgerAnswer | None:
-    """What the logs of a scope come to, as the ledger was last settled; None: the index cannot tell."""
+    """Report the logs of a scope, as the ledger was last settled; None: the index cannot tell."""
     if not was_settled(db):
         return None
-    if question.group == "blocks" and tables.has_agent(db, "claude") and agent is None:
-        agent = "claude"  # its plans count in blocks, for itself
-    files = tables.files_in(db, scope, agent)
+    agents = None if agent is None else [agent]
+    if (
+        question.group == "blocks" and agents is None
+    ):  # an agent whose plans count in blocks has them for itself
+        agents = [name for name in agents_in_blocks() if tables.has_agent(db, name)] or None
+    files = tables.files_in(db, scope, agents)
     if files is not None and not files.is_closed:
         return None
     if question.group == "tool" and not tables.has_tools(db):
@@ -74,7 +78,7 @@ def answer(
 def report_of(
     db: Connection, prices: Prices, question: LedgerQuery, files: Files | None = None
 ) -> tuple[UsageReport, dict[str, str]]:
-    """What some logs come to, or all that count, and the folders of sessions where they are needed."""
+    """Report some logs, or all that count, with the folders of sessions where they are needed."""
     group, zone, wanted, as_model, as_of, with_uncertain = question
     needed = Needed(group, zone, wanted, as_model, as_of)
     if group != "tool" and not with_uncertain:

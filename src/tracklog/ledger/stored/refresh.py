@@ -1,9 +1,9 @@
 """Brings the ledger in the index up to the logs that the index knows.
 
-Rules of this room
+Rules
   1. A log is searched by the same scan as without an index, so both agree. It is searched again only if its bytes are
      others, or what the scan knows beside them.
-  2. What was settled before stands, but for the components of logs that changed: those that share requests, a session
+  2. What was settled before is kept, except for the components of logs that changed: those that share requests, a session
      or a history with them, over any number of steps.
   3. Blocks are kept as soon as they are made; what they come to is written in one transaction.
   4. A log that cannot be read for a reason that may pass is read from the archive. If that has it not, it counts as it
@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from tracklog.agents.supported import SUPPORTED
 from tracklog.ledger.ledger import Ledger, give_to_eldest, marks_of, packed, unpacked
 from tracklog.ledger.owners import parents_in
 from tracklog.ledger.prices.rates import Prices
-from tracklog.ledger.scan import OnBytes, Work, blocks_of, sources_of
+from tracklog.ledger.scan import OnBytes, Work, blocks_of, sources_of, with_shared_usage
 from tracklog.ledger.stored import tables
 from tracklog.ledger.stored.freshness import is_settled, state_with
 from tracklog.ledger.stored.rows import LedgerInRows, components_of, ledger_of, steps_of
@@ -47,7 +48,7 @@ def settle_ledger(
     on_plan: OnBytes | None = None,
     on_bytes: OnBytes | None = None,
 ) -> bool:
-    """Searches the logs that changed, and settles their components. Says whether there were any.
+    """Scan the logs that changed, and settle their components. Return whether there were any.
 
     `sessions` are all that the index knows. Blocks that were put into the index before are taken as they are.
     """
@@ -93,7 +94,7 @@ def blocks_read(
 
 @dataclass
 class _Known:
-    """What the index holds of logs and of the ledger."""
+    """The logs and blocks that the index knows."""
 
     now: dict[str, LogNow]
     settled: dict[int, SettledLog]
@@ -104,7 +105,7 @@ class _Known:
 
     @classmethod
     def of(cls, database: Database, sessions: Sequence[SessionFiles]) -> _Known:
-        """Everything but the blocks themselves."""
+        """Load everything but the blocks themselves."""
         db = database.db
         now = tables.logs_now(db)
         named = [
@@ -141,10 +142,11 @@ class _Known:
         names = {self.sources[id][1:3] for id in changed if id in self.sources}
         names |= {self.settled[id][4:6] for id in changed if id in self.settled}
         components = {self.settled[id].component for id in changed if id in self.settled}
+        sharing = {name for name, agent in SUPPORTED.items() if agent.usage.shares_usage_in_family}
         names |= {
-            log[4:6] for log in self.settled.values() if log.component in components and log.agent == "codex"
+            log[4:6] for log in self.settled.values() if log.component in components and log.agent in sharing
         }
-        families = _families(sessions) if any(agent == "codex" for agent, _ in names) else {}
+        families = _families(sessions) if any(agent in sharing for agent, _ in names) else {}
         kin = {families[name] for name in names if name in families}
         names |= {name for name, family in families.items() if family in kin}
         return [session for session in sessions if (session.agent, session.id) in names]
@@ -192,7 +194,7 @@ def _scan(
     with_tools: bool,
     on_bytes: OnBytes | None,
 ) -> _Scanned:
-    """Makes blocks; says of which logs."""
+    """Make blocks; return of which logs."""
     waiting: list[tuple[int, UsageBlock, BlockMark]] = []
     done = _Scanned(set(), {})
     for block in _blocks(work, stale, on_bytes):
@@ -351,10 +353,10 @@ def _uncounted(known: _Known) -> Iterator[SettledLog]:
 
 
 def _families(sessions: Sequence[SessionFiles]) -> dict[tuple[str, str], str]:
-    """The sessions of Codex that share a history, each with a name for all of them."""
-    rollouts = [session for session in sessions if session.agent == "codex"]
-    if not any(session.sources for session in rollouts):
+    """The sessions that share usage in a family, each with a name for all of them."""
+    sharing = with_shared_usage(sessions)
+    if not any(session.sources for session in sharing):
         return {}
     from tracklog.reading.family import families
 
-    return {name: min(one.id for one in kin.sessions) for name, kin in families(rollouts).items()}
+    return {name: min(one.id for one in kin.sessions) for name, kin in families(sharing).items()}

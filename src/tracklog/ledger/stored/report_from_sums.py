@@ -40,7 +40,7 @@ class SumsTellNothing(Exception):  # noqa: N818 - what they do, not a mistake
 
 
 class Needed(NamedTuple):
-    """What is asked."""
+    """The question."""
 
     group: Group
     zone: tzinfo
@@ -72,7 +72,7 @@ class _StoredSums(GroupSums):
     """Sums that are given in sums already."""
 
     def add(self, key: str, row: SumRow, prompt: int) -> None:
-        """Counts requests that are alike; `prompt` is a size that costs as much as theirs."""
+        """Count requests that are alike; `prompt` is a size that costs as much as theirs."""
         books = self._books
         at = NO_TIME if row.quarter is None else row.quarter * QUARTER_MS
         rates = books.rates(row.model, row.terms, at)
@@ -89,7 +89,7 @@ class _StoredSums(GroupSums):
             stated[1] += row.stated_requests
 
     def _more_output(self, row: SumRow) -> int:
-        """How much more the partial ones can have put out."""
+        """Upper bound of the missing output of partial requests."""
         if not row.partial:
             return 0
         most = self._books.most_output(row.model)
@@ -98,7 +98,7 @@ class _StoredSums(GroupSums):
         return row.partial * most - row.partial_output
 
     def inherit(self, heirs: Iterable[str]) -> None:
-        """Counts copies."""
+        """Count copies."""
         for heir in heirs:
             self._heirs[heir] = self._heirs.get(heir, 0) + 1
 
@@ -209,13 +209,13 @@ class _Asking:
         )
 
     def _days(self) -> list[int]:
-        """The days on which something was asked, in the time that is meant or at its edges."""
+        """The days with requests, in the period or at its edges."""
         since, until = self._time
         behind = None if until is None else until + QUARTER_MS
         return tables_sums.days_in(self._db, self._part()._replace(since_ms=since, until_ms=behind))
 
     def _rows(self) -> list[SumRow]:
-        """All sums of the time that is meant."""
+        """All sums of the period."""
         cut = self._cut()
         since, until = self._time
         first = None if since is None else -(-since // QUARTER_MS) * QUARTER_MS

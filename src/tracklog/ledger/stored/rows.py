@@ -1,6 +1,6 @@
-"""What a ledger comes to, as rows of the index.
+"""Turn a ledger into rows of the index.
 
-Rules of this room
+Rules
   1. Rows say what the ledger says, with files named by their numbers in the index.
   2. Nothing in a component depends on anything outside of it: not whose a request is, not what is hidden.
 """
@@ -77,7 +77,7 @@ class LedgerInRows:
             yield made
 
     def _key(self, key: bytes, row: tuple[int, ...], id: int) -> str:
-        """What has no id of its own is called by the number of its log in the index."""
+        """The key of a request; one without an id is named by the number of its log in the index."""
         sight = Sight._make(row)
         if key == b"%d:%d" % (sight.file, sight.offset):
             return f"{id}:{sight.offset}"
@@ -87,7 +87,7 @@ class LedgerInRows:
         return str(storable(self._ledger.names[file][name] or self._ledger.sources[file].thread))
 
     def wait(self, pile: Pile) -> None:
-        """Puts the requests of which no line tells to the others."""
+        """Add the requests that have no line."""
         for number, awaited in self._ledger.awaited.items():
             at = None if awaited.at == NO_TIME else awaited.at
             quarter = None if at is None else at // QUARTER_MS
@@ -98,7 +98,7 @@ class LedgerInRows:
             pile.wait(kind, at)
 
     def totals(self, components: Sequence[int]) -> list[TotalRow]:
-        """What clients' totals come to, at the prices that are in force; each log has its component."""
+        """Rows of the clients' totals, at the current prices; each log has its component."""
         sources = self._ledger.sources
         component_of = {source.session: top for source, top in zip(sources, components, strict=True)}
         books = Books(self._ledger, self._prices, RequestFilter())
@@ -118,7 +118,7 @@ class LedgerInRows:
 
 
 def steps_of(prices: Prices) -> StepOf:
-    """Which step of its price a prompt leads to; 0 where a model's price has none."""
+    """The step of the price that applies to a prompt; 0 where a model's price has none."""
     borders = cache(lambda model, terms: prices.borders(model, terms_of(terms)))
     return lambda model, terms, prompt: bisect_left(borders(model, terms), prompt)
 
@@ -126,7 +126,7 @@ def steps_of(prices: Prices) -> StepOf:
 def ledger_of(
     sources: Sequence[Source], blocks: Iterable[UsageBlock], parents: _Parents | None = None
 ) -> Ledger:
-    """A ledger from blocks that were kept; whose its requests are is told by `parents`, or by nobody yet."""
+    """A ledger from stored blocks; `parents`, if known, decide who owns shared requests."""
     ledger = Ledger(sources)
     for block in sorted(blocks, key=lambda block: block.file):
         ledger.take(block)

@@ -1,18 +1,18 @@
 """The ledger in the index: what each log says of requests, which logs share some, and what all of them come to.
 
-Rules of this room
+Rules
   1. A block is what one log says. It is stale when the log has other bytes, or when it was made from other inputs.
-  2. Logs of one component are settled together: everything that was made from them goes, and comes anew.
+  2. Logs of one component are settled together: all rows made from them are deleted and written again.
   3. Which logs are settled can be asked without looking at a block.
 
-What each request in the index cost, at the prices of whoever asks.
+Cost of each request in the index, at the prices of the caller.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tracklog.ledger.prices.rates import Prices, cost_pico_usd
@@ -41,7 +41,7 @@ def entry_costs(db: sqlite3.Connection, prices: Prices) -> Iterator[tuple[int, i
 
 
 def _of_advisors(prices: Prices, beside: str, at_ms: int | None) -> int:
-    """What the models cost that were asked within a request."""
+    """Cost of the models that were asked within a request."""
     cost = 0
     for what, model, figures in json.loads(beside):
         rates = prices.rates(model, at_ms, STANDARD) if what == "advisor" else None
@@ -52,7 +52,7 @@ def _of_advisors(prices: Prices, beside: str, at_ms: int | None) -> int:
 
 DAMAGED = -2  # bytes of a log of which only a damaged copy is left: counted again when it is back
 UNREAD = -1  # bytes of a log that must be counted again although it is as long as it was
-_THREADS = "('transcript', 'document', 'subagent')"  # the kinds of logs in which requests stand
+_THREADS = "('transcript', 'document', 'subagent')"  # the kinds of logs that hold requests
 
 
 class LogNow(NamedTuple):
@@ -81,7 +81,7 @@ class SettledLog(NamedTuple):
 
 
 class BlockMark(NamedTuple):
-    """What a block was made from."""
+    """The inputs of a block."""
 
     generation: int
     contents_bytes: int
@@ -119,7 +119,7 @@ class EntryRow(NamedTuple):
 
 
 class TotalRow(NamedTuple):
-    """What the client's own totals of a session come to, beside its log."""
+    """The client's own totals of a session, compared with its log."""
 
     session: str
     component: int
@@ -129,7 +129,7 @@ class TotalRow(NamedTuple):
 
 
 def logs_now(db: sqlite3.Connection) -> dict[str, LogNow]:
-    """The logs in which requests may stand, by path."""
+    """The logs that may hold requests, by path."""
     rows = db.execute(
         "select path, id, generation, contents_bytes from log_files "
         f"where state <> 'past' and kind in {_THREADS}"
@@ -179,7 +179,7 @@ def settled_logs(db: sqlite3.Connection) -> dict[int, SettledLog]:
 
 
 def block_marks(db: sqlite3.Connection) -> dict[int, BlockMark]:
-    """What the blocks that there are were made from."""
+    """The inputs of all blocks."""
     rows = db.execute("select file, generation, contents_bytes, has_tools, inputs from blocks")
     return {
         file: BlockMark(generation, n, bool(tools), inputs) for file, generation, n, tools, inputs in rows
@@ -187,12 +187,12 @@ def block_marks(db: sqlite3.Connection) -> dict[int, BlockMark]:
 
 
 def put_block(db: sqlite3.Connection, file: int, body: bytes, mark: BlockMark) -> None:
-    """What a log says, in the place of what it said before."""
+    """Replace the block of a log."""
     db.execute("insert or replace into blocks values (?, ?, ?, ?, ?, ?)", (file, *mark, body))
 
 
 def put_read_block(db: sqlite3.Connection, file: int, *, inputs: bytes, body: bytes) -> None:
-    """What a log says that was just read, and whose reading is written down already."""
+    """Replace the block of a log that was just read and is already registered."""
     row = db.execute("select generation, contents_bytes from log_files where id = ?", (file,)).fetchone()
     if row is not None:
         generation, contents_bytes = row
@@ -225,7 +225,7 @@ def holders_of(db: sqlite3.Connection, keys: Iterable[int]) -> set[int]:
 
 
 def put_keys(db: sqlite3.Connection, file: int, keys: set[int]) -> None:
-    """Which requests a log holds."""
+    """Replace the keys of the requests of a log."""
     held = {key for (key,) in db.execute("select key from block_keys where file = ?", (file,))}
     gone, new = held - keys, keys - held
     db.executemany("delete from block_keys where key = ? and file = ?", [(key, file) for key in gone])
@@ -233,19 +233,19 @@ def put_keys(db: sqlite3.Connection, file: int, keys: set[int]) -> None:
 
 
 def mark_unread(db: sqlite3.Connection, file: int) -> None:
-    """Says that a log must be counted again although it is as long as it was, if its block has a problem."""
+    """Mark a log to be counted again although it did not grow."""
     db.execute(f"update ledger_logs set contents_bytes = {UNREAD} where file = ?", (file,))
 
 
 def drop_blocks(db: sqlite3.Connection, files: Iterable[int]) -> None:
-    """Forgets what logs say that are gone, or that do not count any more."""
+    """Delete the blocks of logs that are gone, or that do not count any more."""
     listed = [(file,) for file in files]
     for table in ("blocks", "block_keys"):
         db.executemany(f"delete from {table} where file = ?", listed)
 
 
 def drop_settled(db: sqlite3.Connection, files: Iterable[int], components: Iterable[int]) -> None:
-    """Takes away all that was made from some logs, whole components of them."""
+    """Delete all rows made from some logs, whole components of them."""
     of_logs, of_components = [(file,) for file in files], [(component,) for component in components]
     db.executemany(
         "delete from entry_requests where entry in (select id from entry_rows where file = ?)", of_logs
@@ -257,25 +257,25 @@ def drop_settled(db: sqlite3.Connection, files: Iterable[int], components: Itera
 
 
 def put_logs(db: sqlite3.Connection, logs: Iterable[SettledLog]) -> None:
-    """The logs that the ledger is settled with now."""
+    """Write the logs that the ledger is settled with."""
     marks = ", ".join("?" * len(SettledLog._fields))
     rows = [tuple(map(storable, log)) for log in logs]
     db.executemany(f"insert or replace into ledger_logs values ({marks})", rows)
 
 
 def put_entries(db: sqlite3.Connection, entries: Iterable[EntryRow]) -> None:
-    """Requests."""
+    """Write requests."""
     marks = ", ".join("?" * len(EntryRow._fields))
     db.executemany(f"insert into entry_rows ({', '.join(EntryRow._fields)}) values ({marks})", entries)
 
 
 def put_totals(db: sqlite3.Connection, totals: Iterable[TotalRow]) -> None:
-    """What clients' totals come to."""
+    """Write the clients' totals."""
     db.executemany("insert or replace into total_rows values (?, ?, ?, ?, ?)", totals)
 
 
 def put_parents(db: sqlite3.Connection, parents: Iterable[tuple[str, int, str]]) -> None:
-    """Sessions with their components, and from whom they descend."""
+    """Write sessions with their components and parents."""
     db.executemany("insert or replace into parent_rows values (?, ?, ?)", parents)
 
 
@@ -290,12 +290,12 @@ def parents_in(db: sqlite3.Connection) -> dict[str, str]:
 
 
 def state_of(db: sqlite3.Connection) -> dict[str, bytes]:
-    """What the ledger was settled with beside logs."""
+    """What the ledger was settled with, besides logs."""
     return dict(db.execute("select name, value from ledger_state"))
 
 
 def put_state(db: sqlite3.Connection, state: Mapping[str, bytes]) -> None:
-    """What the ledger is settled with now."""
+    """Write what the ledger is settled with now."""
     db.executemany("insert or replace into ledger_state values (?, ?)", list(state.items()))
 
 
@@ -309,7 +309,7 @@ def entries_at(db: sqlite3.Connection, first_ms: int, behind_ms: int) -> list[En
 
 
 def entries_with_more(db: sqlite3.Connection) -> list[EntryRow]:
-    """The requests in which another model was asked, too, or of which copies stand elsewhere."""
+    """The requests in which another model was asked too, or that have copies elsewhere."""
     rows = db.execute(
         f"select {', '.join(EntryRow._fields)} from entry_rows "
         "where beside is not null or inherited_by is not null order by id"
@@ -317,15 +317,15 @@ def entries_with_more(db: sqlite3.Connection) -> list[EntryRow]:
     return [EntryRow(*row) for row in rows]
 
 
-def files_in(db: sqlite3.Connection, scope: Scope | None, agent: str | None) -> Files | None:
+def files_in(db: sqlite3.Connection, scope: Scope | None, agents: Sequence[str] | None) -> Files | None:
     """The logs of a scope that count; None: all that there are."""
     where, values = "is_counted", list[str]()
     if scope is not None:
         inside, values = scope.condition("path")
         where += f" and {inside}"
-    if agent is not None:
-        where += " and agent = ?"
-        values.append(agent)
+    if agents is not None:
+        where += f" and agent in ({', '.join('?' * len(agents))})"
+        values += agents
     n_all = db.execute("select count(*) from ledger_logs where is_counted").fetchone()[0]
     rows = db.execute(f"select count(*) from ledger_logs where {where}", values)
     if rows.fetchone()[0] == n_all:
@@ -344,7 +344,7 @@ def has_agent(db: sqlite3.Connection, agent: str) -> bool:
 
 
 def sessions_in(db: sqlite3.Connection, files: Files | None) -> int:
-    """How many sessions have logs that count, or some of these."""
+    """Count the sessions that have logs that count, or some of these."""
     some = "" if files is None else "and file in (select value from json_each(?))"
     values = [] if files is None else [json.dumps(sorted(files.ids))]
     asked = f"select distinct agent, session from ledger_logs where is_counted {some}"

@@ -1,23 +1,26 @@
 """Names for the requests of the ledger: those that the sessions give them.
 
-Rules of this room
-  1. Codex counts tokens without naming the request. A count belongs to the last request of its log that had begun;
-     until 0.50 it stands before the request that it counts.
-  2. A request has begun where the first of its texts stands. One without a text leaves its count to its neighbour.
+Rules
+  1. Some agents count tokens without naming the request. A count belongs to the last request of its log that had begun;
+     until Codex 0.50 it comes before the request that it counts.
+  2. A request has begun at the first of its texts. One without a text leaves its count to its neighbour.
   3. Of a thread in several files that are copies of one another, any file tells.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from tracklog.agents.supported import SUPPORTED
+
 _UNNAMED = (
     "from entry_rows entry left join entry_requests named on named.entry = entry.id "
-    "where entry.agent = 'codex' and named.entry is null"
+    "where entry.agent in (select value from json_each(?)) and named.entry is null"
 )
 
 
@@ -28,27 +31,38 @@ class _Begun(NamedTuple):
     request: str
 
 
+def _agents() -> str:
+    """The agents whose counts do not name their requests, for `json_each`."""
+    return json.dumps([name for name, agent in SUPPORTED.items() if not agent.usage.counts_name_requests])
+
+
 def has_unnamed(db: sqlite3.Connection) -> bool:
     """Whether a request of the ledger may get a name."""
-    return db.execute(f"select 1 {_UNNAMED} limit 1").fetchone() is not None
+    return db.execute(f"select 1 {_UNNAMED} limit 1", (_agents(),)).fetchone() is not None
 
 
 def name_requests(db: sqlite3.Connection) -> None:
     """Name the requests that came to the ledger, as far as their sessions are in the index."""
-    unnamed: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-    asked = f"select entry.id, entry.session, entry.counted_file, entry.counted_offset {_UNNAMED}"
-    for entry, session, file, offset in db.execute(asked):
-        unnamed[session, file].append((offset, entry))
+    agents = _agents()
+    unnamed: dict[tuple[str, str, int], list[tuple[int, int]]] = defaultdict(list)
+    asked = (
+        f"select entry.id, entry.agent, entry.session, entry.counted_file, entry.counted_offset {_UNNAMED}"
+    )
+    for entry, agent, session, file, offset in db.execute(asked, (agents,)):
+        unnamed[agent, session, file].append((offset, entry))
     first_counts = dict(
         db.execute(
-            "select counted_file, min(counted_offset) from entry_rows where agent = 'codex' group by counted_file"
+            "select counted_file, min(counted_offset) from entry_rows "
+            "where agent in (select value from json_each(?)) group by counted_file",
+            (agents,),
         ).fetchall()
     )
-    begun: dict[str, dict[int, list[_Begun]]] = {}
-    for (session, file), counts in unnamed.items():
-        if session not in begun:
-            begun[session] = _begun_in(db, session)
-        requests = begun[session].get(file) or next(iter(begun[session].values()), None)
+    begun: dict[tuple[str, str], dict[int, list[_Begun]]] = {}
+    for (agent, session, file), counts in unnamed.items():
+        if (agent, session) not in begun:
+            begun[agent, session] = _begun_in(db, agent, session)
+        of_session = begun[agent, session]
+        requests = of_session.get(file) or next(iter(of_session.values()), None)
         if requests:
             db.executemany(
                 "insert or replace into entry_requests values (?, ?)",
@@ -65,13 +79,13 @@ def _named(
         yield entry, requests[min(max(at, 0), len(requests) - 1)].request
 
 
-def _begun_in(db: sqlite3.Connection, session: str) -> dict[int, list[_Begun]]:
+def _begun_in(db: sqlite3.Connection, agent: str, session: str) -> dict[int, list[_Begun]]:
     """The requests of a session by log, in their order."""
     rows = db.execute(
         "select own.file, own.first_line, own.last_line, own.request from request_rows own "
         "join session_rows session on session.id = own.session_row "
-        "where session.agent = 'codex' and session.session = ? and not own.is_synthetic",
-        (session,),
+        "where session.agent = ? and session.session = ? and not own.is_synthetic",
+        (agent, session),
     ).fetchall()
     found: dict[int, list[_Begun]] = {}
     for file in dict.fromkeys(row[0] for row in rows if row[0] is not None):

@@ -1,6 +1,6 @@
 """Sums of requests that are alike: whatever is asked of the ledger, few of its requests must be looked at one by one.
 
-Rules of this room
+Rules
   1. Requests are alike if no price and no question tells them apart: same log, thread, model, terms, quarter of an hour,
      and where a price depends on the size of a prompt, the same step of it.
   2. Money is no part of them: only the steps of prices are.
@@ -25,7 +25,7 @@ StepOf = Callable[[str | None, str, int], int]  # of a model, on terms, for the 
 
 
 class Kind(NamedTuple):
-    """What the requests of a row have in common."""
+    """The common properties of the requests of a row."""
 
     file: int
     quarter: int | None
@@ -71,12 +71,12 @@ class SumRow(NamedTuple):
 
     @property
     def stated_pico_usd(self) -> int:
-        """What the logs say that they cost."""
+        """The cost that the logs state."""
         return self.stated_usd * _DOLLAR + self.stated_rest_pico_usd
 
 
 class SumFilter(NamedTuple):
-    """Which sums are meant."""
+    """A filter for sums."""
 
     files: frozenset[int] | None = None  # None: all
     since_ms: int | None = None  # both at the beginning of a quarter
@@ -95,7 +95,7 @@ class Pile:
         self._spans: dict[Kind, list[int]] = {}
 
     def add(self, entry: EntryRow) -> None:
-        """Counts a request, and what was asked within it."""
+        """Count a request, and what was asked within it."""
         if entry.certainty == "missing":
             self._of(entry, entry.model, entry.terms, _NOTHING)[_MISSING] += 1
             return
@@ -114,7 +114,7 @@ class Pile:
                     self._of(entry, model, "", figures, asked_by=entry.model or "")
 
     def wait(self, kind: Kind, at_ms: int | None) -> None:
-        """Counts a request of which no line tells."""
+        """Count a request that has no line."""
         sums = self.sums[kind] = [0] * 16
         sums[_AWAITED] = 1
         self._note_time(kind, at_ms)
@@ -160,13 +160,13 @@ class Pile:
 
 
 def put_sums(db: sqlite3.Connection, pile: Pile) -> None:
-    """Puts sums into the index."""
+    """Write sums."""
     marks = ", ".join("?" * len(_COLUMNS))
     db.executemany(f"insert into sum_rows values ({marks})", pile.rows())
 
 
 class Cut(NamedTuple):
-    """What is told apart, beside prices."""
+    """What a sum is grouped by, besides prices."""
 
     group: str = ""
     offsets: Sequence[tuple[int, int]] = ()  # of a zone, in quarters: from which one on, and how many
@@ -176,7 +176,7 @@ class Cut(NamedTuple):
 
 
 def sums_by(db: sqlite3.Connection, cut: Cut, part: SumFilter) -> list[SumRow]:
-    """Sums of all that is alike in what is told apart."""
+    """Sums of requests with the same grouping."""
     where, values = _where(part)
     return _summed(db, f"sum_rows own {where}", values, cut)
 
@@ -273,7 +273,7 @@ def quarters_in(db: sqlite3.Connection, part: SumFilter) -> list[int]:
 
 
 def untimed_in(db: sqlite3.Connection, part: SumFilter) -> int:
-    """How many requests say no time."""
+    """Count the requests without a time."""
     where, values = _where(part._replace(since_ms=None, until_ms=None))
     rows = db.execute(
         f"select sum(requests) from sum_rows own {where or 'where true'} and quarter is null",

@@ -1,8 +1,8 @@
-"""What a session has used by now, and since when: read from its whole logs, and no more often than that takes.
+"""Count what live sessions used: from their whole logs, and no more often than that takes.
 
 Rules
   1. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log has grown.
-  2. One counting takes at most a small part of the time. Who must not wait at all has it done beside (`CountsBeside`):
+  2. One counting takes at most a small part of the time. A caller that must not wait uses another thread (`CountsBeside`):
      what is not counted yet is missing until then, and never zero.
   3. A log that cannot be read says why; the row stays with what was counted before, and it is counted again when due.
 """
@@ -16,6 +16,7 @@ from queue import PriorityQueue
 from threading import Event, Lock, Thread
 from typing import NamedTuple
 
+from tracklog.agents.supported import support_for
 from tracklog.ledger.cost_sums import sums_in
 from tracklog.ledger.ledger import Ledger
 from tracklog.ledger.prices.rates import Prices
@@ -28,17 +29,13 @@ from tracklog.reading.session_files import Name, SessionFiles
 from tracklog.sources.files import NotReadable
 from tracklog.sources.log_file import Agent
 
-USUAL_WINDOW, LONG_WINDOW = (
-    200_000,
-    1_000_000,
-)  # tokens; beyond the first only clients that were asked for it go
 _LEAST_S = 1.0  # between two countings of one session
 _SHARE = 20  # a counting takes at most one part in so many of the time
 _LIVING = ("waiting", "working", "idle")
 
 
 class SessionUsage(NamedTuple):
-    """What a session has used by now."""
+    """Usage of a session so far."""
 
     cost_micro_usd: int | None = None
     is_lower_bound: bool = False
@@ -48,14 +45,14 @@ class SessionUsage(NamedTuple):
 
     @property
     def context_used(self) -> float | None:
-        """How full the model's memory is, from 0 to 1; None before the first answer."""
+        """How full the context window is, from 0 to 1; None before the first answer."""
         if not self.context_tokens or not self.window:
             return None
         return min(self.context_tokens / self.window, 1.0)
 
 
 class Counted(NamedTuple):
-    """What the whole logs of a session tell."""
+    """Facts from the whole logs of a session."""
 
     spending: SessionUsage = SessionUsage()
     is_counted: bool = False
@@ -75,7 +72,7 @@ class _Job(NamedTuple):
 
 
 class BoardCounts:
-    """Counts where it is due, when it is asked."""
+    """Counts sessions that are due, when asked."""
 
     may_fork = True
 
@@ -90,7 +87,7 @@ class BoardCounts:
         ] = {}  # of how many bytes it was counted, and when to count again
 
     def of(self, name: Name, session: WatchedSession) -> Counted:
-        """What is known of a session."""
+        """The last counts of a session; counts first if it is due."""
         if (job := self._due(name, session)) is not None:
             self._count(job)
         return self._counted.get(name, Counted())
@@ -99,10 +96,10 @@ class BoardCounts:
         files = self._watch.logs_of(session)
         size, now = sum(file.size for file in files), self._clock()
         counted, again_at = self._next.get(name, (-1, 0.0))
-        if not files or size == counted or now < again_at:
+        agent = support_for(session.agent).name
+        if not files or agent is None or size == counted or now < again_at:
             return None
         self._next[name] = size, now + _LEAST_S
-        agent: Agent = "codex" if session.agent == "codex" else "claude"
         own = SessionFiles(session.id, agent, tuple(files))
         if name not in self._related:
             self._related[name] = self._watch.related_to(own)
@@ -132,7 +129,7 @@ class BoardCounts:
 
 
 class CountsBeside(BoardCounts):
-    """Has a thread of its own count, those that live first: who asks is told what is known so far."""
+    """Counts in a thread of its own, live sessions first; answers with what is known so far."""
 
     may_fork = False
 
@@ -148,7 +145,7 @@ class CountsBeside(BoardCounts):
         self._thread.start()
 
     def of(self, name: Name, session: WatchedSession) -> Counted:
-        """What is known of a session by now."""
+        """The last counts of a session; queues it if it is due."""
         with self._lock:
             is_asked = name in self._asked
         if not is_asked and (job := self._due(name, session)) is not None:
@@ -203,15 +200,15 @@ def _spent(job: _Job, prices: Prices, *, may_fork: bool) -> tuple[SessionUsage, 
         is_lower_bound=cost.is_lower_bound or problem is not None,
         tokens=tokens.input + tokens.output + tokens.cache_write + tokens.cache_read,
         context_tokens=used,
-        window=job.window or (_claude_window(ledger) if own.agent == "claude" else None),
+        window=job.window or (_usual_window(ledger, own.agent)),
     )
     return spending, problem
 
 
-def _claude_window(ledger: Ledger) -> int:
-    """Claude Code does not say it; who has sent more than the usual window holds has the long one."""
+def _usual_window(ledger: Ledger, agent: Agent) -> int | None:
+    """The window of a session whose log does not state it, as far as its agent tells it from the prompts."""
     prompts = (sight.input + sight.cache_write + sight.cache_read for sight in ledger.rows())
-    return LONG_WINDOW if max(prompts, default=0) > USUAL_WINDOW else USUAL_WINDOW
+    return support_for(agent).usage.context_window(max(prompts, default=0))
 
 
 def _last_of_main(ledger: Ledger, session: str) -> Sight | None:

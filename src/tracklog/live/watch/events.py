@@ -17,7 +17,7 @@ from tracklog.live.journal import LiveEvent, reported_state
 from tracklog.live.watch.session import WatchedSession
 from tracklog.model.events import (
     ContextCompacted,
-    Event,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     RequestFailed,
@@ -36,7 +36,7 @@ _LONGEST_INPUT = 400
 Summary = tuple[str, dict[str, Any]]
 
 
-def summary_of(event: Event) -> Summary | None:
+def summary_of(event: LogEvent) -> Summary | None:
     """The name of what happened, and its facts; None for what nobody waits for."""
     if event.is_copy:
         return None
@@ -102,7 +102,7 @@ def _task(event: TaskSeen) -> Summary:
     )
 
 
-_SUMMARIES: dict[type[Event], Callable[[Any], Summary | None]] = {
+_SUMMARIES: dict[type[LogEvent], Callable[[Any], Summary | None]] = {
     PromptGiven: _prompt,
     ModelReplied: _reply,
     ToolCalled: _call,

@@ -32,7 +32,7 @@ from tracklog.live.notify import LEAST_MS
 from tracklog.liveness.hook_signs import HookSigns
 from tracklog.liveness.log_signs import UNSAID_MS, LogSigns
 from tracklog.model.events import (
-    Event,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     SessionDescribed,
@@ -202,7 +202,7 @@ class WatchedSession:
     _asked: dict[str, str] = field(default_factory=dict)  # the first prompt of each subagent
 
     def add_events(
-        self, thread: str, events: Iterable[Event], *, now_ms: int, written_ms: int | None = None
+        self, thread: str, events: Iterable[LogEvent], *, now_ms: int, written_ms: int | None = None
     ) -> None:
         """Add events of the log of one of its threads, and when that was last written."""
         events = list(events)
@@ -292,7 +292,7 @@ class WatchedSession:
             sign = known if is_known and known is not None else sign._replace(at_ms=now_ms)
         self.registered, self.alive = sign, alive
 
-    def _count(self, events: list[Event], now_ms: int) -> None:
+    def _count(self, events: list[LogEvent], now_ms: int) -> None:
         """A line is one step, however much it tells."""
         moments = (moment_ms(event.at) for event in events if not event.is_copy)
         at = next((at for at in moments if at != NO_TIME), None)
@@ -303,7 +303,7 @@ class WatchedSession:
         if name and thread != MAIN:
             self.names.setdefault(thread, " ".join(name[:_LONGEST_WORDS].split()))
 
-    def _note(self, thread: str, event: Event, now_ms: int, written_ms: int | None) -> None:
+    def _note(self, thread: str, event: LogEvent, now_ms: int, written_ms: int | None) -> None:
         at = moment_ms(event.at)
         if at != NO_TIME:
             self.latest.last_ms = max(self.latest.last_ms, not_ahead(at, now_ms, written_ms))

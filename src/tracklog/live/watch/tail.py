@@ -39,7 +39,7 @@ from tracklog.live.watch.follow import (
     found_beside,
     stands_at,
 )
-from tracklog.model.events import Event
+from tracklog.model.events import LogEvent
 from tracklog.model.records import Piece
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.lines import Cutter, Line
@@ -55,7 +55,7 @@ class TailChunk(NamedTuple):
     """A piece of a log, and what it tells."""
 
     piece: Piece
-    events: list[Event]
+    events: list[LogEvent]
 
 
 class LogReplaced(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a session is called, where and how it ran, and what else was noted along the way."""
+"""Describe a session: its title, where and how it ran, and notes along the way."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from tracklog.model.events import (
     CommandPrinted,
     CommandRun,
     ContextCompacted,
-    Event,
     LinkMade,
+    LogEvent,
     MessagesRetracted,
     ModeChanged,
     PromptGiven,
@@ -30,7 +30,7 @@ from tracklog.model.states import Life
 
 _LONGEST_TITLE = 200
 _PRECEDENCE = ("custom", "name", "ai", "summary")
-E_ = TypeVar("E_", bound=Event)
+E_ = TypeVar("E_", bound=LogEvent)
 
 
 def describe(session: Session, folds: list[FileFold], *, life: Life, is_fresh: bool) -> None:

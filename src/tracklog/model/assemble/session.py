@@ -1,6 +1,6 @@
 """Folds become a session: joined, judged, and put in order.
 
-Rules of this room
+Rules
   1. The same folds give the same session, in whatever order they come.
   2. There is no clock: the caller says what time it is, and whether the process lives.
   3. Judging goes from the top down: what happened to a subagent's call may depend on what became of the subagent.
@@ -64,7 +64,7 @@ def assemble(
     """The session that some logs tell.
 
     `life` is about its process; of one of which no more is known than that, `is_alive` says it. `descent` says which lines are copies of another session's.
-    `heard` is what our own hook was told of the session.
+    `heard` is what our own hook received about the session.
     Without text, what only the telling of a whole session needs is left out: todos, questions, hooks, the living path.
     """
     life = life or Life(is_alive)
@@ -133,7 +133,7 @@ def _is_fresh(folds: Iterable[FileFold], now: datetime | None) -> bool:
 
 @dataclass(slots=True)
 class _Work:
-    """What is needed at hand while a session is put together."""
+    """State while a session is assembled."""
 
     folds: list[FileFold]
     session: SessionId
@@ -169,7 +169,7 @@ class _Work:
         self.left = self.graph.abandoned()
 
     def _take_strays(self, calls: Mapping[CallId, CallFacts]) -> None:
-        """Results, notes and hooks that stand in another thread's log than their call, or in no log at all."""
+        """Results, notes and hooks that are in another thread's log than their call, or in no log."""
         self.late = {}
         for thread in self._all_threads():
             for id, events in thread.strays.items():
@@ -296,7 +296,7 @@ class _Work:
         return writer if writer != self.session else None
 
     def _is_on_active_branch(self, strand: Strand, node: NodeId | None, turn: TurnFacts | None) -> bool:
-        """A subagent stands on the branch of the call that spawned it."""
+        """Put each subagent on the branch of the call that spawned it."""
         if strand.id != MAIN:
             return self.on_branch.setdefault(strand.id, self._is_spawned_on_active_branch(strand))
         if turn is not None and turn.whole.left_by is not None:
@@ -341,7 +341,7 @@ class _Work:
         return "unknown" if self.life.is_alive is None else "crashed"
 
     def strays(self) -> Iterator[Stray]:
-        """Results whose call stands in none of the session's logs."""
+        """Results whose call is in none of the session's logs."""
         known = {id for strand in self.strands.values() for id in strand.calls}
         for thread in self._all_threads():
             for id, events in thread.strays.items():

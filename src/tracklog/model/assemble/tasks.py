@@ -1,7 +1,4 @@
-"""Todo lists over time, and questions with their answers, from the calls that made them.
-
-What runs in the background, and what was said of it, wherever in the session that stands.
-"""
+"""Todo lists over time, questions with their answers, and background tasks with all reports about them."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _NAMES_OF_TASKS = ("task_id", "bash_id", "shell_id", "agentId", "session_id")
 
 
 class Tasks:
-    """All that was said of background work, by the task, by the call that began it, and by its description."""
+    """Reports about background work, by task, by the call that began it, and by description."""
 
     def __init__(self, folds: Iterable[FileFold], calls: Mapping[CallId, CallFacts]) -> None:
         self.call_of: dict[TaskId, CallId] = {}

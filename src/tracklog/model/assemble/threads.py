@@ -1,6 +1,6 @@
 """The tree of subagents: which call spawned which line of work, and how that ended.
 
-Rules of this room
+Rules
   1. The links, best first: the meta file or the log itself names the call; the call's result, its progress or a notice
      names the agent; a workflow's run holds it. These are `stated`.
   2. Then the same prompt, then the same description: `inferred`. A call is taken once; the earliest log gets the
@@ -20,7 +20,7 @@ from msgspec import structs
 from tracklog.model.assemble.tasks import Tasks
 from tracklog.model.assemble.verdicts import ThreadEnd
 from tracklog.model.events import (
-    Event,
+    LogEvent,
     Place,
     ThreadDescribed,
     TurnEnded,
@@ -39,7 +39,7 @@ _FINAL = ("end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_w
 
 @dataclass(slots=True)
 class Strand:
-    """A thread before it is judged: its facts, the files they stand in, and its place in the tree."""
+    """A thread before it is judged: its facts, their files, and its place in the tree."""
 
     fold: ThreadFold
     paths: list[str]
@@ -178,7 +178,7 @@ def _join_to_thread(strand: Strand, strands: Mapping[ThreadId, Strand]) -> None:
 
 
 def _calls_by_agent(strands: Mapping[ThreadId, Strand], tasks: Tasks) -> dict[ThreadId, tuple[str, CallId]]:
-    """What the calls' own records tell of the agents that they spawned, best last."""
+    """What the calls' own records say about the agents that they spawned, best last."""
     found: dict[ThreadId, tuple[str, CallId]] = {}
     for task, id in tasks.call_of.items():
         found[ThreadId(task)] = ("a notice names both", id)
@@ -211,7 +211,7 @@ def _join_stated(
 
 
 def _workflow_call(strand: Strand, calls: Mapping[CallId, tuple[ThreadId, CallFacts]]) -> CallId | None:
-    """The Workflow call whose run's folder the thread's log stands in."""
+    """The Workflow call whose run's folder holds the thread's log."""
     runs = {part for path in strand.paths for part in path.split("/") if part.startswith("wf_")}
     if not runs:
         return None
@@ -268,7 +268,7 @@ def _cut_circles(strands: Mapping[ThreadId, Strand]) -> None:
         settled.update(way)
 
 
-def end_of(strand: Strand) -> tuple[ThreadEnd, Event | None]:
+def end_of(strand: Strand) -> tuple[ThreadEnd, LogEvent | None]:
     """How a thread's own log says that it ended, and the line that shows it."""
     fold = strand.fold
     reply, last = fold.last_reply, fold.last

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 
 from tracklog.model.assemble.verdicts import Judgement, effective
-from tracklog.model.events import Event, HookRan, Place, PromptGiven, TaskSeen, ToolReturned
+from tracklog.model.events import HookRan, LogEvent, Place, PromptGiven, TaskSeen, ToolReturned
 from tracklog.model.fold.thread import CallFacts, RequestFacts, TurnFacts
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, SessionId, ThreadId
 from tracklog.model.records import opened
@@ -27,7 +27,7 @@ _LONGEST_MS = 366 * 86_400_000
 
 
 class Setting(NamedTuple):
-    """Where a call stands in its session."""
+    """The position of a call in its session."""
 
     session: SessionId
     agent: str
@@ -190,7 +190,7 @@ def own_side_file(path: str | None) -> str | None:
 
 
 def _phases(facts: CallFacts, result: ToolReturned | None, seen: list[TaskSeen]) -> list[Phase]:
-    found: list[tuple[str, Event]] = [("asked", facts.called)]
+    found: list[tuple[str, LogEvent]] = [("asked", facts.called)]
     found += [(_hook_phase(hook), hook) for hook in facts.hooks if not hook.is_heard]
     found += [("progress", one) for one in (facts.first_progress, facts.last_progress) if one is not None]
     found += [("noted", note) for note in facts.reports]
@@ -208,7 +208,7 @@ def _place_and_time(phase: Phase) -> tuple[Place, str]:
 
 
 def _with_heard(written: list[Phase], hooks: list[HookRan]) -> list[Phase]:
-    """What our own hook was told goes in between what the logs have, by its time: no log has a place for it."""
+    """Insert what our own hook received by its time: no log has a place for it."""
     phases = written
     for told in [phase for hook in hooks for phase in _heard_phases(hook, hooks)]:
         later = (n for n, phase in enumerate(phases) if told.at and phase.at and phase.at > told.at)
@@ -218,7 +218,7 @@ def _with_heard(written: list[Phase], hooks: list[HookRan]) -> list[Phase]:
 
 
 def _heard_phases(hook: HookRan, beside: list[HookRan]) -> list[Phase]:
-    """An end that was heard also tells when the call began: if somebody had been asked before, that is the answer."""
+    """An end from our own hook also dates the begin of the call: after a permission request, that is the answer."""
     told = Phase(what=_hook_phase(hook), at=hook.at, place=hook.place)
     was_asked = any(other.outcome == "asked" for other in beside)
     began = earlier(hook.at, hook.call_took_ms) if was_asked else None

@@ -4,10 +4,10 @@
 |---|---|
 | an error, and a hook that forbade the call | `blocked` |
 | a result that says so | `denied`, `blocked`, `interrupted`, `timed_out`, `sibling_error` |
-| an error in the words of a hook that wanted somebody to be asked | `denied` |
+| an error in the words of a hook that wanted a person to be asked | `denied` |
 | cancelled along with the call beside it | `interrupted` if that was, else `denied` |
 | the words for *No* and *Esc* alike, then an interruption that names the answer it cut, or nobody to ask | `interrupted` |
-| the same words, and our own hook was told that it began and never that anybody was asked | `interrupted` |
+| the same words, and our own hook saw it begin, but nobody was asked | `interrupted` |
 | the same words inside a subagent that was stopped | `interrupted` |
 | the same words otherwise | `denied` |
 | killed with exit code 137, and no answer ever read it | `interrupted`; read: `error` |
@@ -18,17 +18,17 @@
 | a result whose own fields say `success: false` | `error` |
 | a result | `ok` or `error` |
 | no result, but a hook's decision or the client's note | `blocked`, or what the note says |
-| no result, but our own hook was told how it ended | `ok`, `error`, `timed_out`, `interrupted`, `denied` |
+| no result, but our own hook saw how it ended | `ok`, `error`, `timed_out`, `interrupted`, `denied` |
 | no result, and its branch was left | `abandoned` |
 | no result, and the conversation went on without it | `lost` |
 | no result, the process lives (or the log changed within 10 minutes) | `running` |
 | no result, the process is gone | `lost` |
 
-Rules of this room
+Rules
   1. The first row that fits decides. What the log states is `stated`; what we conclude from silence is `inferred`.
   2. Evidence lists the lines that decided, in the order of the log, the call's own line first.
   3. Nothing here knows an agent: its words were read by its translator.
-  4. What our own hook was told (`is_heard`) adds to a log that is silent, and never contradicts one that speaks.
+  4. What our own hook received (`is_heard`) adds to a log that is silent, and never contradicts one that speaks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from tracklog.model.events import Event, HookRan, Place, TaskSeen, ToolReturned
+from tracklog.model.events import HookRan, LogEvent, Place, TaskSeen, ToolReturned
 from tracklog.model.fold.thread import CallFacts
 from tracklog.model.session import Outcome, Sureness, Verdict
 
@@ -59,7 +59,7 @@ ThreadEnd = Literal["ended", "failed", "stopped", "open"]
 
 
 class Circumstances(NamedTuple):
-    """What stands outside of the call and bears on its verdict."""
+    """Facts outside of the call that affect its verdict."""
 
     is_alive: bool | None = None  # the process; None: nobody knows
     alive_by: str = ""  # what says so
@@ -68,7 +68,7 @@ class Circumstances(NamedTuple):
     is_abandoned: bool = False  # its branch was left
     seen: Sequence[TaskSeen] = ()  # what was said of its work in the background, in order
     child: ThreadEnd | None = None  # how the subagent that it spawned ended, by its own log
-    child_event: Event | None = None  # the line that shows it
+    child_event: LogEvent | None = None  # the line that shows it
     is_beside_interrupted: bool = False  # a call of the same answer was interrupted
     is_in_stopped_thread: bool = False  # the subagent that made the call was stopped
 
@@ -80,7 +80,7 @@ class Judgement:
     verdict: Verdict
     sureness: Sureness
     why: str
-    because: list[Event] = field(default_factory=list)
+    because: list[LogEvent] = field(default_factory=list)
     outcome: Outcome | None = None
     timed_out: bool = False
 
@@ -143,7 +143,7 @@ def _by_hooks(call: CallFacts, result: ToolReturned) -> Judgement | None:
 def _rejected(call: CallFacts, result: ToolReturned, around: Circumstances) -> Judgement:
     stop = call.interrupted_by
     if call.reports:
-        because: list[Event] = [result, *call.reports]
+        because: list[LogEvent] = [result, *call.reports]
         return Judgement("interrupted", "stated", "it had begun: the client noted its end", because)
     if stop is not None and stop.request is not None:
         return Judgement("interrupted", "stated", "the interruption names the answer it cut", [result, stop])
@@ -178,7 +178,7 @@ def _came_back(call: CallFacts, result: ToolReturned, around: Circumstances) -> 
     if note is not None and note.end == "killed" and result.said != "error":
         return Judgement("interrupted", "stated", "the client notes that it was killed", [result, note])
     if result.said == "ok" and around.child == "failed":
-        because: list[Event] = [result, *([around.child_event] if around.child_event else [])]
+        because: list[LogEvent] = [result, *([around.child_event] if around.child_event else [])]
         return Judgement("error", "inferred", "the subagent's last words are an API error", because)
     return Judgement("error" if result.said == "error" else "ok", _sureness(result), result.why, [result])
 
@@ -194,7 +194,7 @@ def _backgrounded(call: CallFacts, result: ToolReturned, around: Circumstances) 
     return judgement
 
 
-def _outcome(call: CallFacts, around: Circumstances) -> tuple[Outcome, list[Event]]:
+def _outcome(call: CallFacts, around: Circumstances) -> tuple[Outcome, list[LogEvent]]:
     """How the work in the background ended: by the client's note, by notices, by its own log."""
     notes = [note for note in call.reports if note.end != "running"]
     if notes:
@@ -237,7 +237,7 @@ def _without_result(call: CallFacts, around: Circumstances) -> Judgement:
 
 
 def _by_hearsay(call: CallFacts) -> Judgement | None:
-    """What our own hook was told of a call's end, where no log has it."""
+    """How a call ended, as our own hook saw it, where no log says so."""
     ends = [hook for hook in call.hooks if hook.is_heard and hook.outcome in _HEARD_ENDS]
     if not ends:
         return None

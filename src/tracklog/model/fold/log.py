@@ -1,6 +1,6 @@
 """Events become what is known of one log: threads with turns, requests and calls, and the conversation tree.
 
-Rules of this room
+Rules
   1. One fold per log. Folding a line costs the same however long the log is; the session is put together from
      folds on demand (assemble/session.py), so the order in which files are read means nothing.
   2. Facts are collected here, conclusions are drawn there: nothing that a later line could change is decided.
@@ -17,8 +17,8 @@ from tracklog.model.events import (
     CallProgressed,
     CallReported,
     ContextCompacted,
-    Event,
     LeafMarked,
+    LogEvent,
     MessagesRetracted,
     ModelReplied,
     NodeSeen,
@@ -39,11 +39,11 @@ _KEPT_REPORTS = (
     b"otalT",
     b"runId",
 )  # what a subagent's work came to, and the run that a workflow's call began
-_KEPT_TEXT = 2000  # characters: as much as a call tells of its error
+_KEPT_TEXT = 2000  # characters: as much as a call keeps of its error
 
 
 class FileFold:
-    """What is known of one log. `thread` is whose work it holds: `main`, or a subagent's id."""
+    """The folded facts of one log. `thread` is whose work it holds: `main`, or a subagent's id."""
 
     def __init__(self, path: str, thread: ThreadId = MAIN, *, with_text: bool = True) -> None:
         self.path = path
@@ -52,14 +52,14 @@ class FileFold:
         self.threads: dict[ThreadId, ThreadFold] = {}
         self.copies: dict[ThreadId, ThreadFold] = {}  # work that the parent's log repeats
         self.graph = Graph()
-        self.facts: dict[type[Event], list[Event]] = {}  # of the rarer kinds, in order
+        self.facts: dict[type[LogEvent], list[LogEvent]] = {}  # of the rarer kinds, in order
         self.first_at: str | None = None
         self.last_at: str | None = None
         self._thread_of: dict[NodeId, ThreadId] = {}
         self._with_text = with_text
 
-    def add(self, events: Iterable[Event]) -> None:
-        """Takes events in, as they stand in the log."""
+    def add(self, events: Iterable[LogEvent]) -> None:
+        """Add events, in the order of the log."""
         for event in events:
             if not self._with_text and (forget := _FORGET_TEXT.get(type(event))) is not None:
                 forget(event)
@@ -90,13 +90,13 @@ class FileFold:
             fold = self.threads[thread] = ThreadFold(thread)
         return fold
 
-    def _copy(self, event: Event) -> None:
+    def _copy(self, event: LogEvent) -> None:
         thread = event.thread or MAIN
         if thread not in self.copies:
             self.copies[thread] = ThreadFold(thread)
         self.copies[thread].add(event)
 
-    def _thread(self, event: Event) -> ThreadId:
+    def _thread(self, event: LogEvent) -> ThreadId:
         if event.thread is not None:
             return event.thread
         if not event.is_sidechain or self.thread != MAIN:
@@ -108,13 +108,13 @@ class FileFold:
         )
         return known or ThreadId(event.node)
 
-    def _grow(self, event: Event, thread: ThreadId) -> None:
+    def _grow(self, event: LogEvent, thread: ThreadId) -> None:
         if event.is_sidechain and self.thread == MAIN and event.node is not None:
             self._thread_of[event.node] = thread  # not on the main tree
         else:
             self.graph.see(event, event.place.path)
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: LogEvent) -> None:
         if isinstance(event, LeafMarked):
             self.graph.mark(event.leaf, explicit=event.explicit)
         elif isinstance(event, ContextCompacted) and event.node is not None:
@@ -134,7 +134,7 @@ class FileFold:
 
 
 def _forget_input(event: ToolCalled) -> None:
-    """A copy of the input lets go of the line that it stood in."""
+    """Copy the input, so that its whole line can be freed."""
     event.input = event.input.copy()
 
 
@@ -153,8 +153,8 @@ def _forget_output(event: ToolReturned) -> None:
     event.full_text = ""
 
 
-# What a verdict may still need of big texts is kept, and nothing of the line that they stood in.
+# What a verdict may still need of big texts is kept, and nothing else of their line.
 _FORGET_TEXT = cast(
-    dict[type[Event], Callable[[Event], None]],
+    dict[type[LogEvent], Callable[[LogEvent], None]],
     {ToolCalled: _forget_input, ModelReplied: _forget_words, ToolReturned: _forget_output},
 )

@@ -1,6 +1,6 @@
 """One line of work: its turns, requests and calls, found event by event.
 
-Rules of this room
+Rules
   1. A turn is found by walking one step up the tree: a record belongs to the turn of its parent. Clients do write a
      record before its parent: it waits, and joins the parent's turn when that comes.
   2. Where there is no tree, or the parent never comes, a record belongs to the turn that was opened last.
@@ -20,10 +20,10 @@ import msgspec
 from tracklog.model.events import (
     CallProgressed,
     CallReported,
-    Event,
     GroupedBy,
     HistoryRolledBack,
     HookRan,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     ToolCalled,
@@ -37,7 +37,7 @@ from tracklog.model.ids import CallId, NodeId, RequestId, ThreadId
 
 @dataclass(slots=True)
 class CallFacts:
-    """All that one log says of a call."""
+    """All facts of one log about a call."""
 
     called: ToolCalled
     order: int  # of arrival, among the calls of its thread
@@ -51,7 +51,7 @@ class CallFacts:
     last_progress: CallProgressed | None = None
     interrupted_by: TurnInterrupted | None = None
     read_by: ModelReplied | None = None  # the first answer behind its result
-    passed_by: Event | None = None  # the first thing that was said although it had no result
+    passed_by: LogEvent | None = None  # the first thing that was said although it had no result
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class RequestFacts:
     grouped_by: GroupedBy = "message_id"
 
     def take(self, part: ModelReplied) -> None:
-        """Takes a part in; the same record, written again, counts as it stands last."""
+        """Add a part; of the same record, written again, the last version counts."""
         known = self.part_of.get(part.node) if part.node is not None else None
         if known is not None:
             self.parts[known] = part
@@ -85,7 +85,7 @@ class TurnFacts:
     word: str | None = None  # the agent's own id of the turn
     requests: list[RequestId] = field(default_factory=list)
     calls: list[CallId] = field(default_factory=list)
-    first: Event | None = None
+    first: LogEvent | None = None
     last_at: str | None = None
     ended: TurnEnded | None = None
     interrupted_by: TurnInterrupted | None = None
@@ -121,7 +121,7 @@ class ThreadFold:
             CallId, list[ToolReturned | CallReported | HookRan]
         ] = {}  # whose call came not (yet)
         self.nameless: list[ToolReturned] = []  # results that answer no call
-        self.last: Event | None = None
+        self.last: LogEvent | None = None
         self.last_reply: ModelReplied | None = None
         self._may_go_on = False  # an answer without ids, with the next line
         self._loose: dict[NodeId, RequestId] = {}  # of answers without ids
@@ -140,7 +140,7 @@ class ThreadFold:
             RequestId | None, dict[CallId, CallFacts]
         ] = {}  # calls without a result, by their request
 
-    def add(self, event: Event) -> None:
+    def add(self, event: LogEvent) -> None:
         """Takes one event in."""
         if type(event) in _END_ANSWERS:
             self._may_go_on = False
@@ -150,7 +150,7 @@ class ThreadFold:
             take(self, event, turn)
         self.last = event
 
-    def _turn(self, event: Event) -> TurnFacts | None:
+    def _turn(self, event: LogEvent) -> TurnFacts | None:
         """The turn that an event belongs to; a prompt, and the client's own word, open one."""
         node = event.node
         known = self._turn_of.get(node) if node is not None else None
@@ -171,7 +171,7 @@ class ThreadFold:
             turn.last_at = at
         return turn
 
-    def _turn_of_parent(self, event: Event) -> TurnFacts | None:
+    def _turn_of_parent(self, event: LogEvent) -> TurnFacts | None:
         parent = event.parent
         above = self._turn_of.get(parent) if parent is not None else None
         if above is not None:
@@ -204,7 +204,7 @@ class ThreadFold:
         return into
 
     def settled(self) -> tuple[list[TurnFacts], dict[int, int]]:
-        """All turns with what belongs to them, in the order of the log, and where each (by `id`) stands among them.
+        """All turns with their contents, in the order of the log, and the position of each by its `id`.
 
         What waits for its parent in vain belongs to the turn that was open when it was written.
         """
@@ -390,7 +390,7 @@ class ThreadFold:
         if not beside:
             self._open.pop(call.request, None)
 
-    def _pass_by(self, event: Event, but: RequestId | None = None) -> None:
+    def _pass_by(self, event: LogEvent, but: RequestId | None = None) -> None:
         """Notes at the calls without a result that the conversation went on; each call is asked once."""
         for request in [request for request in self._open if request is None or request != but]:
             for call in self._open.pop(request).values():
@@ -398,7 +398,7 @@ class ThreadFold:
 
 
 _TAKES = cast(
-    dict[type[Event], Callable[[ThreadFold, Event, TurnFacts | None], None]],
+    dict[type[LogEvent], Callable[[ThreadFold, LogEvent, TurnFacts | None], None]],
     {
         ModelReplied: ThreadFold._replied,
         ToolCalled: ThreadFold._called,

@@ -1,1 +1,1 @@
-"""Which lines of a log are copies of another session's, and who wrote them first."""
+"""Find the lines of a log that are copies of another session's, and who wrote them first."""

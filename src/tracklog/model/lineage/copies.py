@@ -1,9 +1,9 @@
-"""Which lines of a log are its own, and which are copies of what another session wrote.
+"""Separate a log's own lines from copies of what another session wrote.
 
-Rules of this room
+Rules
   1. What a log says of its descent beats what can be seen in it, and that beats what can only be guessed.
   2. A line belongs to the one who wrote it first, however often it was copied since.
-  3. The same session in two files is no fork: what stands in both belongs to one of the files.
+  3. The same session in two files is no fork: what is in both belongs to one of the files.
   4. The order in which traces come does not matter. Nothing shared means everything is own.
   5. Lines without ids between two copies are copies too. Those before the first one are not: a client that forks
      writes its own mode and queue first.
@@ -26,7 +26,7 @@ __all__ = ["CopiedLines", "Descent", "Own", "Trace", "descents", "own_history"]
 
 
 class Own(msgspec.Struct, frozen=True, kw_only=True):
-    """What of a file is not its own, and how we know."""
+    """The lines of a file that are not its own, and how we know."""
 
     source: SessionId | None = None  # the session, or thread, that it was made from
     runs: list[CopiedLines] = []
@@ -44,7 +44,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
         return run.writer if run is not None else None
 
     def is_copy(self, line: int) -> bool:
-        """Whether a line was written by somebody else before."""
+        """Whether a line is a copy of one that another session wrote before."""
         return self._run_with(line) is not None
 
     def _run_with(self, line: int) -> CopiedLines | None:
@@ -54,7 +54,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Descent(msgspec.Struct, kw_only=True):
-    """What a session shares with others: whose lines it holds, and who holds copies of its calls."""
+    """What a session shares with others: the owners of its copied lines, and the holders of copies of its calls."""
 
     own: dict[str, Own] = {}  # by path
     inherited_by: dict[CallId, list[SessionId]] = {}
@@ -149,7 +149,7 @@ def _lines(trace: Trace, precedence: Precedence) -> Iterator[_Line]:
 def _runs(lines: list[_Line]) -> list[CopiedLines]:
     runs: list[CopiedLines] = []
     loose: list[_Line] = []  # lines since the last run that follow their neighbours
-    is_open = False  # whether nothing own stands behind the last run
+    is_open = False  # whether nothing own follows the last run
     stamp: str | None = None  # the time of the last copy
     for line in lines:
         if line.is_own:
@@ -184,7 +184,7 @@ def _take_same_breath(runs: list[CopiedLines], loose: list[_Line], stamp: str | 
 
 
 def _again(trace: Trace, lines: list[_Line]) -> list[CopiedLines]:
-    """What stands in another file of the session too: all up to the first line of its own, and from the last one on."""
+    """What is in another file of the session too: all up to the first line of its own, and from the last one on."""
     runs = _runs(lines)
     if runs and not any(line.is_own for line in lines if line.number < runs[0].first_line):
         runs[0] = CopiedLines(1, runs[0].last_line, runs[0].writer)
@@ -199,7 +199,7 @@ def _replay(trace: Trace, precedence: Precedence) -> Own:
     lines = list(_lines(trace, precedence))
     own_turn = next((line.number for line in lines if line.is_own), trace.last_line + 1)
     runs = _runs([line for line in lines if line.number < own_turn])
-    if runs and precedence.nearest(trace):  # all that stands before the first turn of its own
+    if runs and precedence.nearest(trace):  # all before the first turn of its own
         return Own(source=source, runs=_behind_meta(runs, own_turn - 1, source), why="turns")
     last = _last_of_older_turns(trace)
     if last is not None:
@@ -211,7 +211,7 @@ def _replay(trace: Trace, precedence: Precedence) -> Own:
 
 
 def _last_of_older_turns(trace: Trace) -> int | None:
-    """The last line before the thread's first own turn, where turns are told that are older than the thread itself.
+    """The last line before the thread's first own turn, where the log has turns that are older than the thread.
 
     Ids of threads and turns begin with the time at which they were given (UUID version 7).
     """

@@ -1,8 +1,8 @@
 """Of two logs that hold the same records: who wrote them first.
 
-Rules of this room, the first that decides
+Rules, the first that decides
   same_session  two files of one session: the main line before a subagent's, the longer one before the shorter
-  marker        one of them names the other, or somebody who names it, or says to have taken over a conversation
+  marker        one of them names the other, or a third that names it, or says to have taken over a conversation
   times         the same records are older in one of them
   head          one begins with something newer than all the records that they share: it was there before them
   between       one has lines between the shared ones: they were written as it happened, a copy leaves them out
@@ -49,7 +49,7 @@ class Nearest(NamedTuple):
 
 
 class Precedence:
-    """Who came first among traces. Sets of traces are written as integers, with a bit for each."""
+    """The order of traces: who came first. Sets of traces are written as integers, with a bit for each."""
 
     def __init__(self, traces: Iterable[Trace]) -> None:
         self.traces = sorted(traces, key=lambda trace: (trace.path, trace.session))
@@ -190,7 +190,7 @@ class _Common:
 
 
 class _Shared:
-    """Keys that traces hold in common, and how they stand in each: looked at once, however many pairs ask."""
+    """Keys that traces share, and their order in each: computed once for all pairs."""
 
     def __init__(self, keys: frozenset[str]) -> None:
         self.keys = keys
@@ -207,7 +207,7 @@ class _Shared:
         return self._times[trace]
 
     def look_in(self, trace: Trace, lines: TraceLines) -> _Look:
-        """What stands around the records."""
+        """What surrounds the shared records."""
         if trace not in self._looks:
             self._looks[trace] = _look(trace, lines, keys=self.keys, times=self.times_in(trace))
         return self._looks[trace]
@@ -255,7 +255,7 @@ def _by_times(one: _Times, other: _Times) -> int:
 
 
 class _Look(NamedTuple):
-    """How the shared records stand in one of the traces."""
+    """The order of the shared records in one of the traces."""
 
     is_behind_newer: bool
     n_between: int

@@ -1,6 +1,6 @@
-"""What one log shows of its descent: the ids it holds, what it says of itself, what stands between.
+"""Evidence of a log's descent: the ids it holds, what it says of itself, and what is in between.
 
-Rules of this room
+Rules
   1. A trace grows by a line in constant time, and never judges: `precedence` and `lineage` do.
   2. An id is a key with its kind before a colon. `uuid:` names a line, and decides alone where two files share any.
      `message:`, `call:` and others decide between files without a common uuid (1.0.x writes new ones on `--resume`).
@@ -21,7 +21,7 @@ from tracklog.model.ids import SessionId
 
 
 class CopiedLines(msgspec.Struct, frozen=True, gc=False):
-    """Lines of a file that somebody else, or another file of the same session, wrote first."""
+    """Lines of a file that another session, or another file of the same session, wrote first."""
 
     first_line: int
     last_line: int
@@ -29,7 +29,7 @@ class CopiedLines(msgspec.Struct, frozen=True, gc=False):
 
 
 class Trace:
-    """What one file shows of its descent; grows by a line in constant time.
+    """Evidence of one file's descent; grows by a line in constant time.
 
     `thread` is the subagent whose file it is, None for the main line. `says_copies` is for agents whose logs always
     say so when they hold another's history (Codex): of theirs, no copy is seen where none is said. Its sources are
@@ -67,7 +67,7 @@ class Trace:
         return SessionId(self.thread) if self.says_copies and self.thread else self.session
 
     def saw(self, key: str, line: int, at: str | None = None) -> None:
-        """A record with an id stands here. One line may show several; what a record only quotes does not count."""
+        """Note a record with an id. One line may show several; what a record only quotes does not count."""
         if key.endswith(":"):
             return
         key, at = intern(key), at and intern(at.rstrip("Z"))

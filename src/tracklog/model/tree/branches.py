@@ -1,6 +1,6 @@
-"""Which ways a conversation took: the living one, and those that were left.
+"""The branches of a conversation: the active one, and those that were left.
 
-Rules of this room
+Rules
   1. A reading of a forest at one moment: every answer follows from the nodes, the mark and the retractions alone.
   2. The way that the living branch takes is kept; elsewhere, the way in which something was said last.
   3. A node is on the living path, abandoned, or beside it: never two of these.
@@ -31,7 +31,7 @@ class Mark(msgspec.Struct, gc=False):
 
 
 class Below(msgspec.Struct, gc=False):
-    """What stands at a node and below it."""
+    """The records at a node and below it."""
 
     first: int = 0  # when something new is said for the first time, in file order; 0: never
     last: int = 0
@@ -40,7 +40,7 @@ class Below(msgspec.Struct, gc=False):
     has_result: bool = False
 
     def take(self, other: Below) -> None:
-        """Adds what stands below a child."""
+        """Add the records below a child."""
         if other.last > self.last:
             self.last = other.last
             self.lead = other.lead

@@ -1,12 +1,12 @@
 """The conversation as a tree: which branches there are, and which one is alive.
 
-Rules of this room
+Rules
   1. Every record with an id is a node, whatever its kind: leaving kinds out would cut their children off.
   2. A way on is a child below which something new is said: a prompt, or an answer to another request. Where there
      are two, one was left. Results of parallel calls, hooks, progress and the blocks of one answer are no ways on.
   3. A call that got no result and was passed by was left too, though no new way leads away from it.
   4. The living branch holds the client's newest mark, or what was written below it; without a mark, or with one that
-     stands nowhere, the latest message that nothing follows. The client itself chooses so (docs/branches.md).
+     is in no file, the latest message that nothing follows. The client itself chooses so (docs/branches.md).
   5. Adding costs the same however large the graph is. Answers are worked out when asked for, and kept until it grows.
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import cast
 
-from tracklog.model.events import Event, ModelReplied, PromptGiven, ToolCalled, ToolReturned
+from tracklog.model.events import LogEvent, ModelReplied, PromptGiven, ToolCalled, ToolReturned
 from tracklog.model.ids import CallId, NodeId
 from tracklog.model.session import Branch
 from tracklog.model.tree.branches import Mark, Ways
@@ -50,11 +50,11 @@ class Graph:
     ) -> None:
         """A record was written; with the `line` of its last time, it is the same record telling more.
 
-        `says` is the text of a prompt, or the request of an answer. A record written again counts as it stands last.
+        `says` is the text of a prompt, or the request of an answer. Of a record written again the last version counts.
         """
         self._grow(Node(id, parent, 0, 0, kind, says, dict.fromkeys(calls), is_aside, writer, line))
 
-    def see(self, event: Event, writer: str | None = None) -> None:
+    def see(self, event: LogEvent, writer: str | None = None) -> None:
         """Takes in what an event says of its record."""
         if event.node is None:
             return
@@ -71,7 +71,7 @@ class Graph:
             _tell_more(known, node)
             return
         if node.says is None and node.is_answer:
-            node.says = node.id  # an answer of which the log names no request stands alone
+            node.says = node.id  # an answer without a named request is on its own
         self._n_written += 1
         node.order = self._n_written
         node.born = node.order
@@ -99,7 +99,7 @@ class Graph:
         anchor: NodeId | None = None,
         tail: NodeId | None = None,
     ) -> None:
-        """What stands before a boundary was summed up, except for the records from `head` to `tail`."""
+        """The records before a boundary were summed up, except for the records from `head` to `tail`."""
         self._ways = None
         self._seams[boundary] = Seam(boundary, logical_parent, head, anchor, tail)
 
@@ -115,13 +115,13 @@ class Graph:
 
     @property
     def orphans(self) -> list[NodeId]:
-        """Records whose parent stands nowhere, is themselves, or leads in a circle."""
+        """Records whose parent is in no file, is themselves, or leads in a circle."""
         return self._read().forest.orphans
 
     def path(self, leaf: NodeId | None = None) -> list[NodeId]:
         """What the client goes on with: from the root, or the last compaction, to a leaf (the living one).
 
-        The other blocks and results of an answer on the way stand behind its last block there.
+        The other blocks and results of an answer on the way come after its last block there.
         """
         return self._read().path(leaf)
 
@@ -151,7 +151,7 @@ def _tell_more(known: Node, node: Node) -> None:
     known.calls.update(node.calls)
 
 
-def _said_beside(event: Event) -> Told:
+def _said_beside(event: LogEvent) -> Told:
     return ("words" if event.is_message else "side"), None, ()
 
 
@@ -175,6 +175,6 @@ def _returned(event: ToolReturned) -> Told:
 
 
 _TOLD_BY = cast(
-    dict[type[Event], Callable[[Event], Told]],
+    dict[type[LogEvent], Callable[[LogEvent], Told]],
     {PromptGiven: _prompted, ModelReplied: _replied, ToolCalled: _called, ToolReturned: _returned},
 )

@@ -1,8 +1,8 @@
 """The records of a conversation as trees: who follows whom, once circles, gaps and compactions are dealt with.
 
-Rules of this room
+Rules
   1. A forest is a reading of nodes at one moment; it never changes. It costs a few passes over the nodes.
-  2. A parent that stands nowhere, is the node itself, or closes a circle counts as none: the node is an orphan, and
+  2. A parent that is in no file, is the node itself, or closes a circle counts as none: the node is an orphan, and
      the root of its own tree. Of a circle, the node that was written first is the root.
   3. A compaction is a seam: its boundary follows the last record before it. What it kept word by word follows the
      summary, and what came after the summary follows what was kept, as the client arranges it when it loads.
@@ -31,7 +31,7 @@ class Node(msgspec.Struct, gc=False):
     says: str | None = None
     calls: dict[CallId, None] = {}  # that it asks for, or answers, in order
     is_aside: bool = False  # of a subagent, a teammate, or made by the client: never where a session goes on
-    writer: str | None = None  # the session or file that it stands in
+    writer: str | None = None  # the session or file that holds it
     line: int | None = None  # of its last time
 
     @property
@@ -122,7 +122,7 @@ class Forest:
         return found
 
     def _keep(self, seam: Seam, followers: dict[NodeId, list[NodeId]]) -> NodeId | None:
-        """Moves the kept records behind their anchor; what stood before them is what the boundary follows."""
+        """Moves the kept records behind their anchor; the boundary follows what was before them."""
         head, anchor, tail = (id if id in self.nodes else None for id in (seam.head, seam.anchor, seam.tail))
         if head is None or anchor is None or tail is None:
             return None

@@ -37,7 +37,8 @@ class Hints:
             before = _inotify_descriptors()
             self._heard = _listening(self.folders)
             self._early = self._next()  # only with the first question does the system begin to listen
-            self._descriptors = _inotify_descriptors() - before
+            after = _inotify_descriptors()
+            self._descriptors = after - before or _watching(self.folders, after)
 
     def wait(self, timeout_s: float) -> set[str]:
         """The paths of which something was heard; nothing if the time is over."""
@@ -112,11 +113,28 @@ def _is_inotify(descriptor: str) -> bool:
         return False
 
 
-def _watches_of(descriptor: str) -> int:
+def _watching(folders: Iterable[Path], descriptors: Iterable[str]) -> frozenset[str]:
+    """The descriptors that watch one of these folders: a number that another watcher has just closed is used again."""
+    wanted = {b"ino:%x" % status.st_ino for folder in folders if (status := _status_of(folder))}
+    return frozenset(one for one in descriptors if wanted & set(_info_of(one).split()))
+
+
+def _status_of(folder: Path) -> os.stat_result | None:
     try:
-        return Path(f"/proc/self/fdinfo/{descriptor}").read_bytes().count(b"inotify wd:")
+        return folder.stat()
     except OSError:
-        return 0
+        return None
+
+
+def _info_of(descriptor: str) -> bytes:
+    try:
+        return Path(f"/proc/self/fdinfo/{descriptor}").read_bytes()
+    except OSError:
+        return b""
+
+
+def _watches_of(descriptor: str) -> int:
+    return _info_of(descriptor).count(b"inotify wd:")
 
 
 def _listening(folders: list[Path]) -> Generator[set[tuple[object, str]], None, None]:

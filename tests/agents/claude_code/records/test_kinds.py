@@ -20,7 +20,7 @@ from tracklog.agents.claude_code.records.outputs.tool_results import (
 )
 from tracklog.agents.claude_code.records.progress import AnyProgress
 from tracklog.agents.claude_code.records.reader import AnyLine, Journal
-from tracklog.agents.claude_code.records.side_files import AgentMeta, HistoryLine, Registry, WorkflowRun
+from tracklog.agents.claude_code.records.side_files import AgentMeta, ClaudeHistoryLine, Registry, WorkflowRun
 from tracklog.agents.claude_code.records.system import SUBTYPES, SystemHead, SystemText
 from tracklog.agents.drift import shape_of
 from tracklog.agents.reader import Reader
@@ -143,7 +143,7 @@ def test_every_journal_line_reads_as_itself(line: type[msgspec.Struct]) -> None:
     [
         (records.META_READER, AgentMeta, "meta"),
         (records.REGISTRY_READER, Registry, "registry"),
-        (records.HISTORY_READER, HistoryLine, "history"),
+        (records.HISTORY_READER, ClaudeHistoryLine, "history"),
         (records.WORKFLOW_READER, WorkflowRun, "workflow"),
     ],
 )

@@ -11,8 +11,8 @@ from tracklog.model.events import (
     CommandPrinted,
     CommandRun,
     ContextCompacted,
-    Event,
     HookRan,
+    LogEvent,
     MessagesRetracted,
     ModeChanged,
     NodeSeen,
@@ -26,7 +26,7 @@ HERE = Place(LOG, 1)
 X, P = NodeId("x"), NodeId("p")
 
 
-def system(subtype: str | None, **fields: Any) -> list[Event]:
+def system(subtype: str | None, **fields: Any) -> list[LogEvent]:
     return said(record("system", "x", "p", **({"subtype": subtype} if subtype else {}), **fields))
 
 

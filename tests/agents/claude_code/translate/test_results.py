@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.model.lines import REJECTED, STOPPED, Line, facts, only, result, said, user
-from tracklog.model.events import Event, TaskSeen, ToolReturned
+from tracklog.model.events import LogEvent, TaskSeen, ToolReturned
 
 ASK = {"decision": "accept", "source": "user_temporary", "grantScope": "once"}
 
@@ -320,7 +320,7 @@ def test_a_result_for_no_call_has_none() -> None:
     assert event.call is None
 
 
-def seen(text: str, report: Any = None, *, is_error: bool = False) -> list[Event]:
+def seen(text: str, report: Any = None, *, is_error: bool = False) -> list[LogEvent]:
     return [
         event
         for event in said(result("r", "a", "c2", text, is_error=is_error, toolUseResult=report))

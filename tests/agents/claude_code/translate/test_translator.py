@@ -39,7 +39,7 @@ HERE = Place(LOG, 1)
 BY_THEIR_PART = {AttachmentLine, ProgressLine, SystemHead}  # looked up by what they hold, or never a record
 NOT_OF_A_SESSION = {
     side_files.Registry,
-    side_files.HistoryLine,
+    side_files.ClaudeHistoryLine,
     side_files.WorkflowRun,
     side_files.TitleFile,
     side_files.ProjectIndex,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.records.codex.examples import ACTS, AT, ENVELOPES, EVENTS, ITEMS
+from tests.agents.codex.records.examples import ACTS, AT, ENVELOPES, EVENTS, ITEMS
 from tracklog.agents.codex.records import (
     DOCUMENT_READER,
     HISTORY_READER,
@@ -30,9 +30,9 @@ from tracklog.agents.codex.records.items import (
 )
 from tracklog.agents.codex.records.parts import GitInfo
 from tracklog.agents.codex.records.reader import (
+    CodexHistoryLine,
     Document,
     DocumentSession,
-    HistoryLine,
     MetaLine,
     SessionIndexLine,
     StateLine,
@@ -107,7 +107,7 @@ def test_a_document_of_somebody_else_is_unknown() -> None:
 
 def test_the_history_of_prompts_is_read() -> None:
     record = HISTORY_READER.read_bytes(b'{"session_id": "t1", "ts": 1700000000, "text": "hello"}')
-    assert record == HistoryLine(session_id="t1", ts=1700000000, text="hello")
+    assert record == CodexHistoryLine(session_id="t1", ts=1700000000, text="hello")
 
 
 def test_the_index_of_names_is_read() -> None:

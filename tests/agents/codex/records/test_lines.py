@@ -7,7 +7,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from tests.records.codex.examples import ACTS, AT, ENVELOPES, EVENTS, ITEMS, event, item, line
+from tests.agents.codex.records.examples import ACTS, AT, ENVELOPES, EVENTS, ITEMS, event, item, line
 from tracklog.agents.codex.records import READER
 from tracklog.agents.codex.records.envelope import (
     Enveloped,

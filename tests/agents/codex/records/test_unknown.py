@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.records.codex.examples import ACTS, AT, ENVELOPES, EVENTS, ITEMS, act, event, item, line
+from tests.agents.codex.records.examples import ACTS, AT, ENVELOPES, EVENTS, ITEMS, act, event, item, line
 from tracklog.agents.codex.records import READER
 from tracklog.agents.codex.records.envelope import CompactedLine, EventLine, ResponseItemLine, WorldStateLine
 from tracklog.agents.codex.records.events import ItemCompleted, TokenCount

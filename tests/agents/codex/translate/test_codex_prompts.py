@@ -24,8 +24,8 @@ from tracklog.agents.codex.translate.messages import injected_as
 from tracklog.model.events import (
     CommandPrinted,
     CommandRun,
-    Event,
     HookRan,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     TaskSeen,
@@ -35,11 +35,11 @@ from tracklog.model.events import (
 ENVIRONMENT = "<environment_context>\n  <cwd>/work</cwd>\n</environment_context>"
 
 
-def prompts(told: list[Event]) -> list[tuple[int, str]]:
+def prompts(told: list[LogEvent]) -> list[tuple[int, str]]:
     return [(one.place.line, one.text) for one in only(told, PromptGiven)]
 
 
-def injected(told: list[Event]) -> list[tuple[int, str]]:
+def injected(told: list[LogEvent]) -> list[tuple[int, str]]:
     return [(one.place.line, one.why) for one in only(told, TextInjected)]
 
 

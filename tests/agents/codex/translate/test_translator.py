@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests import soak
+from tests.agents.codex.records import examples
 from tests.contracts.logs import some_log
 from tests.model.translate.codex_log import (
     PATH,
@@ -31,7 +32,6 @@ from tests.model.translate.codex_log import (
     translated_bytes,
     translated_document,
 )
-from tests.records.codex import examples
 from tracklog.agents.codex.records import READER, reader
 from tracklog.agents.codex.records.envelope import Enveloped
 from tracklog.agents.codex.records.events import EventPayload
@@ -65,7 +65,13 @@ from tracklog.model.events import (
 )
 
 DATA = Path(__file__).parents[3] / "data" / "codex"
-LEGACY = [reader.MetaLine, reader.StateLine, reader.Document, reader.HistoryLine, reader.SessionIndexLine]
+LEGACY = [
+    reader.MetaLine,
+    reader.StateLine,
+    reader.Document,
+    reader.CodexHistoryLine,
+    reader.SessionIndexLine,
+]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ class ToolUse(Block, tag="tool_use", kw_only=True):
 
 
 class ServerToolUse(Block, tag="server_tool_use", kw_only=True):
-    """A tool that the API ran itself; its result stands in an assistant message."""
+    """A tool that the API ran itself; its result is in an assistant message."""
 
     id: str
     name: str

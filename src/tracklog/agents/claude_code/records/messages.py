@@ -187,7 +187,7 @@ class PermissionDecision(Camel):
 
 
 class TurnPosition(Camel):
-    """Where in the session a prompt stands."""
+    """The place of a prompt in the session."""
 
     prompt_index: int | None = None
     turn_index: int | None = None

@@ -29,7 +29,7 @@ class Metadata(CamelRecord, tag_field="type"):
 
 
 class Summary(Metadata, tag="summary", kw_only=True):
-    """A title of 2025; its leaf may stand in another file."""
+    """A title of 2025; its leaf may be in another file."""
 
     summary: str
     leaf_uuid: str | None = None

@@ -18,7 +18,7 @@ from tracklog.agents.claude_code.records.outputs.tool_results import strays_of_t
 from tracklog.agents.claude_code.records.progress import ProgressLine
 from tracklog.agents.claude_code.records.side_files import (
     AgentMeta,
-    HistoryLine,
+    ClaudeHistoryLine,
     JournalFailed,
     JournalLaunched,
     JournalResult,
@@ -128,7 +128,7 @@ def is_record(value: Value) -> bool:
 
 
 def may_be_record(value: Value) -> bool:
-    """Whether an object may be a record, if it stands at an edge of its line."""
+    """Whether an object at an edge of its line may be a record."""
     kind = value.get("type")
     return is_record(value) or (isinstance(kind, str) and kind in _NAMES - _PART_NAMES)
 
@@ -144,7 +144,7 @@ READER = Reader(
 )
 META_READER = single("claude", AgentMeta, name="meta")
 REGISTRY_READER = single("claude", Registry, name="registry")
-HISTORY_READER = single("claude", HistoryLine, name="history")
+HISTORY_READER = single("claude", ClaudeHistoryLine, name="history")
 WORKFLOW_READER = single("claude", WorkflowRun, name="workflow")
 TITLE_READER = single("claude", TitleFile, name="title")
 PROJECT_INDEX_READER = single("claude", ProjectIndex, name="project-index")

@@ -75,7 +75,7 @@ class Registry(CamelRecord, kw_only=True):
         return self.session_id
 
 
-class HistoryLine(CamelRecord, kw_only=True):
+class ClaudeHistoryLine(CamelRecord, kw_only=True):
     """`history.jsonl`: a prompt that was typed."""
 
     display: str
@@ -184,7 +184,7 @@ class ProjectIndex(CamelRecord, kw_only=True):
 
 
 class ResultLine(CamelRecord, tag="result", tag_field="type", rename=None, kw_only=True):
-    """The closing object of a headless run, where somebody kept it as a log."""
+    """The closing object of a headless run, kept as a log."""
 
     subtype: str
     is_error: bool | None = None

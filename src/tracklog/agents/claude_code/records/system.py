@@ -1,4 +1,4 @@
-"""The `system` records, told apart by `subtype` (docs/formats/claude_code.md#system)."""
+"""The `system` records, by `subtype` (docs/formats/claude_code.md#system)."""
 
 from typing import Any
 
@@ -132,7 +132,7 @@ class StopHookSummary(SystemLine, tag="stop_hook_summary"):
     total_duration_ms: float | None = None
 
 
-class CommandRun(Camel):
+class LocalCommandLine(Camel):
     """A slash command as it was typed."""
 
     command: str | None = None
@@ -142,7 +142,7 @@ class CommandRun(Camel):
 class LocalCommand(SystemLine, tag="local_command"):
     """A slash command or its output, as markup."""
 
-    command_run: CommandRun | None = None
+    command_run: LocalCommandLine | None = None
     context_usage: Raw = Raw()
 
 
@@ -259,7 +259,7 @@ class Placed(SystemLine, tag="placed"):
 
 
 class RewindStandIn(SystemLine, tag="rewind_stand_in"):
-    """Stands for a record that a rewind dropped."""
+    """Takes the place of a record that a rewind dropped."""
 
     source_uuid: str | None = None
 

@@ -1,9 +1,9 @@
 """What a line of Claude Code says of tokens, and nothing else: the narrow reading behind token totals.
 
-The full records hold the same figures. This one skips what stands between them, which makes it several times faster;
+The full records hold the same figures. This one skips what is between them, which makes it several times faster;
 tests hold both readings against each other.
 
-Rules of this room
+Rules
   1. A line is spending if it is a model's answer, a subagent's answer told by a `progress` line, or a `cost-state`.
   2. A figure that is no whole number from 0 on is no figure. A usage without figures is no usage.
   3. What the narrow types do not fit is read again as plain JSON. What is not JSON is for the caller to take apart.
@@ -24,7 +24,7 @@ LARGEST_SUM = 2**53  # tokens of many requests, milliseconds, dollars
 REFUSALS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _ODD = "(odd)"  # a key that no log has
 SYNTHETIC = "<synthetic>"
-NEEDLE = b'"assistant"'  # stands in every line that is spending, except:
+NEEDLE = b'"assistant"'  # in every line that is spending, except:
 TOTALS_NEEDLE = b'"cost-state"'
 _OURS = re.compile(r"msg_(?:bdrk_|vrtx_)?01[0-9A-Za-z]{22}")
 
@@ -187,7 +187,7 @@ class ProgressFields(Struct, gc=False, rename="camel"):
 
 
 class ProgressLineFields(Struct, gc=False, rename="camel"):
-    """A line that tells of a subagent's answer."""
+    """A line that mirrors a subagent's answer."""
 
     type: str | None = None
     timestamp: str | None = None

@@ -1,4 +1,4 @@
-"""What the assistant records of Claude Code tell: answers, calls, and the results of tools that the API ran itself."""
+"""Translate the assistant records of Claude Code: answers, calls, and the results of tools that the API ran itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tracklog.agents.claude_code.records import envelope, progress
 from tracklog.agents.claude_code.records.envelope import Content
 from tracklog.agents.claude_code.records.messages import AssistantLine
 from tracklog.model.events import (
-    Event,
+    LogEvent,
     MessagesRetracted,
     ModelReplied,
     RequestFailed,
@@ -24,7 +24,7 @@ _SYNTHETIC = "<synthetic>"
 Where = dict[str, Any]
 
 
-def assistant_replied(record: AssistantLine, where: Where) -> list[Event]:
+def assistant_replied(record: AssistantLine, where: Where) -> list[LogEvent]:
     events = replied(record, where)
     if record.supersedes_uuids:
         nodes = [NodeId(uuid) for uuid in record.supersedes_uuids]
@@ -32,7 +32,7 @@ def assistant_replied(record: AssistantLine, where: Where) -> list[Event]:
     return events
 
 
-def replied(record: AssistantLine | progress.AgentMessage, where: Where) -> list[Event]:
+def replied(record: AssistantLine | progress.AgentMessage, where: Where) -> list[LogEvent]:
     """The events of a message of the API, or of the block of it that a record holds."""
     message = record.message
     if message is None:
@@ -55,7 +55,7 @@ def replied(record: AssistantLine | progress.AgentMessage, where: Where) -> list
         api_error=failed,
         effort=record.effort if isinstance(record, AssistantLine) else None,
     )
-    events: list[Event] = [reply]
+    events: list[LogEvent] = [reply]
     if failed is not None:
         status = str(getattr(record, "api_error_status", None))
         code = int(status) if status.isdecimal() and len(status) < 6 else None
@@ -95,7 +95,7 @@ def _said(content: Content) -> _Said:
     return _Said("\n".join(texts), "".join(thoughts), is_hidden, others, last_text)
 
 
-def _called(block: Any, request: RequestId | None, where: Where) -> list[Event]:
+def _called(block: Any, request: RequestId | None, where: Where) -> list[LogEvent]:
     match block:
         case envelope.ToolUse():
             server, name = _mcp(block.name)

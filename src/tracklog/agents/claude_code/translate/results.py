@@ -1,12 +1,12 @@
-"""What a tool's result says happened to the call (docs/formats/claude_code.md#tool-results).
+"""Translate tool results: what happened to the call (docs/formats/claude_code.md#tool-results).
 
-Rules of this room
+Rules
   1. What the client states (`permissionDecision`) wins over words, and words over `toolDenialKind`, which has one name
      for several fates.
   2. Words count only in a result that is an error: a command can print anything. The words that the client writes in
      good results (a command moved to the background) count only where `toolUseResult` does not contradict.
      A result that is no error, but whose `toolUseResult` says `success: false` (SendMessage, TaskUpdate, Skill), failed.
-  3. The same words stand for *No* and for *Esc* (`rejected`): what follows decides, and that is the fold's to see.
+  3. The same words mean *No* and *Esc* (`rejected`): what follows decides, and that is the fold's to see.
 """
 
 import re
@@ -18,7 +18,7 @@ from msgspec import Raw
 from tracklog.agents.claude_code.records.envelope import DocumentBlock, Image, ToolResult
 from tracklog.agents.claude_code.records.messages import PermissionDecision, UserLine
 from tracklog.agents.claude_code.translate.texts import end_of, inside
-from tracklog.model.events import End, Event, Said, TaskSeen, ToolReturned
+from tracklog.model.events import End, LogEvent, Said, TaskSeen, ToolReturned
 from tracklog.model.ids import CallId, TaskId, ThreadId
 from tracklog.model.records import opened
 
@@ -77,7 +77,7 @@ _STOPPED = re.compile(r"Successfully (?:stopped task|killed shell): (\w+)")
 
 
 class TaskReport(msgspec.Struct):
-    """What TaskOutput tells of a task."""
+    """What TaskOutput reports about a task."""
 
     task_id: str | None = None
     status: str | None = None
@@ -117,8 +117,8 @@ _NOTHING = ToolResultFields()
 _BRACE = ord("{")
 
 
-def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list[Event]:
-    """The events of one result: what came back, and what it tells of something in the background."""
+def returned(record: UserLine, block: ToolResult, where: dict[str, Any]) -> list[LogEvent]:
+    """The events of one result: what came back, and what it says about something in the background."""
     text, report, is_error = block.text, _read_report(record.tool_use_result), bool(block.is_error)
     why, said = _said(record, text, report, is_error=is_error)
     task, is_sure = _background(text, report, is_error=is_error)
@@ -224,7 +224,7 @@ def _side_file(text: str) -> str | None:
 def _more_than_preview(record: UserLine, text: str) -> str:
     """What `toolUseResult` holds of an output of which the result is only a preview.
 
-    Of several results in a record it tells of one: the one that it begins like.
+    Of several results in a record it is of one: the one with the same beginning.
     """
     said = _words_of(opened(record.tool_use_result)) if record.tool_use_result else ""
     if len(said) <= len(text):
@@ -262,7 +262,9 @@ def _in_words(decision: PermissionDecision | None) -> str | None:
     return " ".join(word for word in (decision.decision, reason) if word) or None
 
 
-def _task_seen(block: ToolResult, text: str, report: ToolResultFields, where: dict[str, Any]) -> list[Event]:
+def _task_seen(
+    block: ToolResult, text: str, report: ToolResultFields, where: dict[str, Any]
+) -> list[LogEvent]:
     """What TaskOutput, BashOutput, TaskStop and KillShell tell; the asking call knows the task where they do not."""
     if block.is_error:
         return []
@@ -286,7 +288,7 @@ def _tells_of_task(report: ToolResultFields) -> bool:
     return bool(report.message and _STOPPED.search(report.message))
 
 
-def _told_by_words(text: str, asked_by: CallId | None, where: dict[str, Any]) -> list[Event]:
+def _told_by_words(text: str, asked_by: CallId | None, where: dict[str, Any]) -> list[LogEvent]:
     """The same from the text alone, as in subagents' logs, which often lack the report."""
     stopped = _STOPPED.search(text) if text.startswith('{"message":"Successfully ') else None
     if stopped:
@@ -336,7 +338,7 @@ def _read_report(raw: Raw) -> ToolResultFields:
 
 
 def _pick(value: Any) -> ToolResultFields:
-    """The keys that fit, where another shape stands under the name of one."""
+    """The keys that fit, where a key of the same name has another shape."""
     if not isinstance(value, dict):
         return _NOTHING
     found = ToolResultFields()

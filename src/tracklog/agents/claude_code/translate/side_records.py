@@ -1,4 +1,4 @@
-"""What the attachments and progress records of Claude Code tell: hooks, notices, signs of life.
+"""Translate the attachments and progress records of Claude Code: hooks, notices, signs of life.
 
 What the system records of Claude Code tell.
 
@@ -24,10 +24,10 @@ from tracklog.model.events import (
     CallProgressed,
     CommandPrinted,
     ContextCompacted,
-    Event,
     HookRan,
     LeafMarked,
     LinkMade,
+    LogEvent,
     MessagesRetracted,
     ModeChanged,
     QueueChanged,
@@ -42,14 +42,14 @@ from tracklog.model.ids import CallId, NodeId, TaskId, ThreadId
 from tracklog.model.records import opened
 
 Where = dict[str, Any]
-Translate = Callable[[Any, Where], list[Event]]
+Translate = Callable[[Any, Where], list[LogEvent]]
 
 
 def hook_ran(outcome: str) -> Translate:
     return lambda record, where: [_hook_ran(record.attachment, outcome, where)]
 
 
-def _hook_ran(hook: attachments.HookRun, outcome: str, where: Where) -> HookRan:
+def _hook_ran(hook: attachments.HookAttachment, outcome: str, where: Where) -> HookRan:
     decision, ran_input = _decided(hook)
     said = opened(hook.content)
     blocking = getattr(hook, "blocking_error", None)
@@ -74,7 +74,7 @@ def _hook_ran(hook: attachments.HookRun, outcome: str, where: Where) -> HookRan:
     )
 
 
-def _decided(hook: attachments.HookRun) -> tuple[str | None, Raw]:
+def _decided(hook: attachments.HookAttachment) -> tuple[str | None, Raw]:
     """What a hook decided, in its own words, and the input that it put in place of the model's."""
     decision = getattr(hook, "decision", None)
     if not hook.stdout or "hookSpecificOutput" not in hook.stdout:
@@ -95,7 +95,7 @@ def _encoded(value: Any) -> Raw:
     return Raw(msgspec.json.encode(value))
 
 
-def task_status(record: AttachmentLine, where: Where) -> list[Event]:
+def task_status(record: AttachmentLine, where: Where) -> list[LogEvent]:
     status = record.attachment
     assert isinstance(status, state.TaskStatus)
     end = end_of(status.status)
@@ -104,12 +104,12 @@ def task_status(record: AttachmentLine, where: Where) -> list[Event]:
     return [TaskSeen(**where, task=TaskId(status.task_id), end=end, description=status.description)]
 
 
-def prompt_queued(record: AttachmentLine, where: Where) -> list[Event]:
+def prompt_queued(record: AttachmentLine, where: Where) -> list[LogEvent]:
     assert isinstance(record.attachment, QueuedCommand)
     return queued(record.attachment, where)
 
 
-def hook_progressed(record: progress.ProgressLine, where: Where) -> list[Event]:
+def hook_progressed(record: progress.ProgressLine, where: Where) -> list[LogEvent]:
     data = record.data
     assert isinstance(data, progress.HookProgress)
     call = record.parent_tool_use_id or record.tool_use_id
@@ -125,7 +125,7 @@ def hook_progressed(record: progress.ProgressLine, where: Where) -> list[Event]:
     ]
 
 
-def agent_progressed(record: progress.ProgressLine, where: Where) -> list[Event]:
+def agent_progressed(record: progress.ProgressLine, where: Where) -> list[LogEvent]:
     data = record.data
     assert isinstance(data, progress.AgentProgress)
     seen = progressed(record, where)
@@ -143,7 +143,7 @@ def agent_progressed(record: progress.ProgressLine, where: Where) -> list[Event]
     return seen
 
 
-def progressed(record: progress.ProgressLine, where: Where) -> list[Event]:
+def progressed(record: progress.ProgressLine, where: Where) -> list[LogEvent]:
     call = record.parent_tool_use_id or record.tool_use_id
     agent = getattr(record.data, "agent_id", None)
     return [
@@ -156,15 +156,15 @@ def progressed(record: progress.ProgressLine, where: Where) -> list[Event]:
     ]
 
 
-def queue_changed(record: metadata.QueueOperation, where: Where) -> list[Event]:
+def queue_changed(record: metadata.QueueOperation, where: Where) -> list[LogEvent]:
     text = text_of(record.content) if record.content is not None else ""
     changed = QueueChanged(**where, operation=record.operation, text=text, reason=record.reason)
     return [changed, *(noticed(text, where) if record.operation == "enqueue" else [])]
 
 
-def leaf_marked(record: metadata.LastPrompt, where: Where) -> list[Event]:
+def leaf_marked(record: metadata.LastPrompt, where: Where) -> list[LogEvent]:
     leaf = NodeId(record.leaf_uuid) if record.leaf_uuid else None
-    found: list[Event] = [
+    found: list[LogEvent] = [
         LeafMarked(**where, leaf=leaf, prompt=record.last_prompt, explicit=bool(record.explicit))
     ]
     if record.last_prompt:
@@ -172,12 +172,12 @@ def leaf_marked(record: metadata.LastPrompt, where: Where) -> list[Event]:
     return found
 
 
-def worktree_changed(record: metadata.WorktreeState, where: Where) -> list[Event]:
+def worktree_changed(record: metadata.WorktreeState, where: Where) -> list[LogEvent]:
     path = record.worktree_session.worktree_path if record.worktree_session else None
     return [LinkMade(**where, what="worktree", target=path or "")]
 
 
-def thread_described(record: side_files.AgentMeta, where: Where) -> list[Event]:
+def thread_described(record: side_files.AgentMeta, where: Where) -> list[LogEvent]:
     return [
         ThreadDescribed(
             **where,
@@ -195,14 +195,14 @@ def thread_described(record: side_files.AgentMeta, where: Where) -> list[Event]:
     ]
 
 
-def result_printed(record: side_files.ResultLine, where: Where) -> list[Event]:
-    """The closing object of a headless run, in a log that somebody made of what the client printed."""
+def result_printed(record: side_files.ResultLine, where: Where) -> list[LogEvent]:
+    """The closing object of a headless run, in a log that was made from what the client printed."""
     error = (record.result or record.subtype) if record.is_error else None
     text = None if record.is_error else record.result
     return [TurnEnded(**where, took_ms=record.duration_ms, error=error, text=text, is_result=True)]
 
 
-def workflow_agent_started(record: side_files.JournalStarted, where: Where) -> list[Event]:
+def workflow_agent_started(record: side_files.JournalStarted, where: Where) -> list[LogEvent]:
     if not record.agent_id:
         return []
     where = {**where, "thread": ThreadId(record.agent_id)}
@@ -212,7 +212,7 @@ def workflow_agent_started(record: side_files.JournalStarted, where: Where) -> l
 _ENVELOPES = 4  # that an error is looked for in
 
 
-def compacted(record: system.CompactBoundary, where: Where) -> list[Event]:
+def compacted(record: system.CompactBoundary, where: Where) -> list[LogEvent]:
     said = record.compact_metadata or system.CompactMetadata()
     segment = said.preserved_segment or system.PreservedSegment()
     kept = said.preserved_messages or system.PreservedMessages()
@@ -232,7 +232,7 @@ def compacted(record: system.CompactBoundary, where: Where) -> list[Event]:
     ]
 
 
-def stop_hooks_ran(record: system.StopHookSummary, where: Where) -> list[Event]:
+def stop_hooks_ran(record: system.StopHookSummary, where: Where) -> list[LogEvent]:
     outcome = "stopped" if record.prevented_continuation else "success"
     return [
         HookRan(
@@ -248,12 +248,12 @@ def stop_hooks_ran(record: system.StopHookSummary, where: Where) -> list[Event]:
     ]
 
 
-def local_command(record: system.LocalCommand, where: Where) -> list[Event]:
+def local_command(record: system.LocalCommand, where: Where) -> list[LogEvent]:
     text = record.content or ""
     return command_markup(text, where) or ([CommandPrinted(**where, text=text)] if text else [])
 
 
-def api_failed(record: system.ErrorLine, where: Where) -> list[Event]:
+def api_failed(record: system.ErrorLine, where: Where) -> list[LogEvent]:
     error = opened(record.error)
     status = error.get("status") if isinstance(error, dict) else None
     return [
@@ -268,7 +268,7 @@ def api_failed(record: system.ErrorLine, where: Where) -> list[Event]:
 
 
 def _words_of(error: Any) -> str:
-    """What an error says; that of the API stands in the `error` of its envelope, which may be that of another one."""
+    """The text of an error; an API error has it in the `error` of its envelope, which may be that of another one."""
     for _ in range(_ENVELOPES):
         if not isinstance(error, dict):
             break
@@ -277,7 +277,7 @@ def _words_of(error: Any) -> str:
     return error if isinstance(error, str) else ""
 
 
-def informed(record: system.Informational, where: Where) -> list[Event]:
+def informed(record: system.Informational, where: Where) -> list[LogEvent]:
     text = record.content or ""
     if "operation blocked by hook" in text[:100]:
         event = text.partition(" ")[0]
@@ -285,8 +285,8 @@ def informed(record: system.Informational, where: Where) -> list[Event]:
     return [TextInjected(**where, why="notice", text=text)]
 
 
-def refused(record: system.Refusal, where: Where) -> list[Event]:
-    found: list[Event] = []
+def refused(record: system.Refusal, where: Where) -> list[LogEvent]:
+    found: list[LogEvent] = []
     if record.retracted_message_uuids:
         nodes = [NodeId(uuid) for uuid in record.retracted_message_uuids]
         found.append(MessagesRetracted(**where, nodes=nodes, why=record.kind))
@@ -295,7 +295,7 @@ def refused(record: system.Refusal, where: Where) -> list[Event]:
     return found
 
 
-def system_said(record: system.SystemText, where: Where) -> list[Event]:
+def system_said(record: system.SystemText, where: Where) -> list[LogEvent]:
     text = record.content or ""
     return command_markup(text, where) or [TextInjected(**where, why="notice", text=text)]
 

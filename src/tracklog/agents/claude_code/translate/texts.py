@@ -1,6 +1,6 @@
-"""What a text in the user's name is: words of a person, or of the client.
+"""Classify texts in the user's name: written by a person, or by the client.
 
-Rules of this room
+Rules
   1. A text is the client's only if the whole of it is the client's markup: a prompt that quotes a tag is a prompt.
   2. The record's own fields (`origin`, `isMeta`) are asked before the words; see translate/user.py.
 """
@@ -80,7 +80,7 @@ def kind_of(text: str) -> str | None:
 
 
 def _is_all_markup(text: str) -> bool:
-    """Whether nothing stands outside of known tags. Contents are not looked at: they may hold anything."""
+    """Whether nothing is outside of known tags. Contents are not looked at: they may hold anything."""
     at = 0
     while found := _ENVELOPE.match(text, at):
         if found[1] not in _TAGS:
@@ -98,7 +98,7 @@ def _is_all_markup(text: str) -> bool:
 
 
 def inside(text: str, tag: str) -> str | None:
-    """What stands in a tag, first opening to its first end; None if it is not there."""
+    """The content of a tag, from its first opening to its first end; None if it is not there."""
     opening = text.find(f"<{tag}>")
     if opening < 0:
         return None
@@ -115,7 +115,7 @@ def command_of(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class TaskNotice:
-    """What a notice says about something in the background."""
+    """A notice about something in the background."""
 
     task: str | None
     call: str | None
@@ -126,7 +126,7 @@ class TaskNotice:
 
 
 def notice_of(text: str) -> TaskNotice | None:
-    """The notice that a text holds, if it is one that tells of an end."""
+    """The notice that a text holds, if it reports an end."""
     stopped = _AGENT_STOPPED.match(text)
     if stopped:
         return TaskNotice(None, None, "killed", stopped[1], None, text)

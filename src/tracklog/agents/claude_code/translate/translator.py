@@ -1,6 +1,6 @@
 """From the records of Claude Code to events.
 
-Rules of this room
+Rules
   1. Each kind of record has its function in the table, or is silent on purpose (`SILENT`); a test walks the kinds.
   2. A record on the tree always leads to an event with its node, if only `NodeSeen`: its children hang on it.
   3. Read the type first: `api-request-blob` and its kin repeat prompts and results, and are silent.
@@ -40,11 +40,11 @@ from tracklog.agents.claude_code.translate.side_records import (
     worktree_changed,
 )
 from tracklog.agents.claude_code.translate.user import user_said
-from tracklog.agents.odd_fields import with_odd_fields
+from tracklog.agents.reader import with_odd_fields
 from tracklog.model.events import (
-    Event,
     HistoryInherited,
     LinkMade,
+    LogEvent,
     ModeChanged,
     NodeSeen,
     Place,
@@ -60,7 +60,7 @@ from tracklog.model.records import Blank, Broken, Piece, Record, Unknown
 Where = dict[str, Any]
 
 
-Translate = Callable[[Any, Where], list[Event]]
+Translate = Callable[[Any, Where], list[LogEvent]]
 
 
 class ClaudeTranslator:
@@ -70,12 +70,12 @@ class ClaudeTranslator:
         self._path = path
         self._described: tuple[str | None, ...] = ()
 
-    def translate(self, piece: Piece) -> list[Event]:
+    def translate(self, piece: Piece) -> list[LogEvent]:
         """What a piece tells, in order; never raises, whatever the log holds."""
         events = self._translate(piece)
         return with_odd_fields(events, piece, self._path) if piece.odd else events
 
-    def _translate(self, piece: Piece) -> list[Event]:
+    def _translate(self, piece: Piece) -> list[LogEvent]:
         record, at = piece.record, piece.at
         place = Place(self._path, piece.line)
         if isinstance(record, Envelope):
@@ -96,7 +96,7 @@ class ClaudeTranslator:
             where["thread"] = ThreadId(record.agent_id)
         return translate(record, where)
 
-    def _describe(self, record: Envelope, place: Place, at: str | None) -> list[Event]:
+    def _describe(self, record: Envelope, place: Place, at: str | None) -> list[LogEvent]:
         described = (
             record.session_id,
             record.cwd,
@@ -154,7 +154,7 @@ def _key(record: Envelope) -> type:
     return type(record.data) if isinstance(record, progress.ProgressLine) else kind
 
 
-def _strange(record: Unknown | Broken, place: Place, at: str | None) -> list[Event]:
+def _strange(record: Unknown | Broken, place: Place, at: str | None) -> list[LogEvent]:
     body = record.body if isinstance(record, Unknown) and isinstance(record.body, dict) else {}
     node, parent = body.get("uuid"), body.get("parentUuid")
     return [
@@ -171,7 +171,7 @@ def _strange(record: Unknown | Broken, place: Place, at: str | None) -> list[Eve
     ]
 
 
-def _bare_result(record: metadata.BareToolResult, where: Where) -> list[Event]:
+def _bare_result(record: metadata.BareToolResult, where: Where) -> list[LogEvent]:
     return user_said(UserLine(message=record.message, tool_use_result=record.tool_use_result), where)
 
 

@@ -1,4 +1,4 @@
-"""What the user records of Claude Code tell: prompts, results, interruptions, words of the client."""
+"""Translate the user records of Claude Code: prompts, results, interruptions, words of the client."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tracklog.agents.claude_code.translate.texts import (
 from tracklog.model.events import (
     CommandPrinted,
     CommandRun,
-    Event,
+    LogEvent,
     Origin,
     PromptGiven,
     TaskSeen,
@@ -34,7 +34,7 @@ Where = dict[str, Any]
 _CONTEXT = ("ide", "reminder", "hook")
 
 
-def user_said(record: UserLine, where: Where) -> list[Event]:
+def user_said(record: UserLine, where: Where) -> list[LogEvent]:
     """The events of a user record."""
     content = record.message.content
     results = (
@@ -52,7 +52,7 @@ def user_said(record: UserLine, where: Where) -> list[Event]:
     return list(_words(record, text, where))
 
 
-def queued(record: QueuedCommand, where: Where) -> list[Event]:
+def queued(record: QueuedCommand, where: Where) -> list[LogEvent]:
     """A prompt that was typed while the model worked, or a notice that came meanwhile."""
     text = text_of(record.prompt)
     origin = record.origin.kind if record.origin else None
@@ -66,8 +66,8 @@ def queued(record: QueuedCommand, where: Where) -> list[Event]:
     return list(_by_words(text, _counted(record.prompt, where), origin="queued"))
 
 
-def noticed(text: str, where: Where) -> list[Event]:
-    """What a notice tells of something in the background."""
+def noticed(text: str, where: Where) -> list[LogEvent]:
+    """The event of a notice about something in the background."""
     notice = notice_of(text)
     if notice is None:
         return []
@@ -84,7 +84,7 @@ def noticed(text: str, where: Where) -> list[Event]:
     ]
 
 
-def command_markup(text: str, where: Where) -> list[Event]:
+def command_markup(text: str, where: Where) -> list[LogEvent]:
     """A slash command, a line for the shell, or what they printed, from the markup around it."""
     kind = kind_of(text)
     if kind == "command":
@@ -108,7 +108,7 @@ def text_of(content: Content) -> str:
     return "\n".join(texts)
 
 
-def _words(record: UserLine, text: str, where: Where) -> Iterator[Event]:
+def _words(record: UserLine, text: str, where: Where) -> Iterator[LogEvent]:
     origin = record.origin.kind if record.origin else None
     if record.is_compact_summary:
         yield TextInjected(**where, why="summary", text=text)
@@ -148,7 +148,7 @@ def _is_notice(text: str) -> bool:
     return text.startswith("<task-notification>") and "</task-notification>" in text
 
 
-def _by_words(text: str, where: Where, *, origin: Origin) -> Iterator[Event]:
+def _by_words(text: str, where: Where, *, origin: Origin) -> Iterator[LogEvent]:
     kind = kind_of(text)
     plain = {key: where[key] for key in where if key not in {"n_images", "n_documents", "permission_mode"}}
     if kind == "command":
@@ -185,9 +185,9 @@ def _interrupted(record: UserLine, text: str, where: Where) -> TurnInterrupted:
     )
 
 
-def _beside(content: Content, where: Where) -> list[Event]:
+def _beside(content: Content, where: Where) -> list[LogEvent]:
     """Texts in the same record as results: the client's additions, an interruption among them."""
-    found: list[Event] = []
+    found: list[LogEvent] = []
     for block in content if isinstance(content, list) else []:
         text = block.text if isinstance(block, Text) else ""
         if text.strip() in {INTERRUPTED, INTERRUPTED_IN_TOOL}:

@@ -1,6 +1,6 @@
 """Lines since 0.32: `{timestamp, ordinal?, type, payload}`.
 
-Rules of this room
+Rules
   1. The kind of a line is its type; of a response item or an event, type and payload type together.
   2. `compacted` restates old items. They are named, and never new.
   3. `world_state` and `retained_context` are the client's memory of what it told the model: not conversation.

@@ -1,6 +1,6 @@
 """Payloads of `event_msg`: what the client showed, and its accounting.
 
-Rules of this room
+Rules
   1. Only events that some release wrote to disk are here; the live-only ones would be news, so they stay unknown.
   2. In the older history mode the messages, patches and tool ends are mirrors of response items; in the newer
      one (`history_mode: paginated`) `item_completed` replaces them all.
@@ -8,9 +8,9 @@ Rules of this room
 """
 
 from tracklog.agents.codex.records.parts import (
+    AskedQuestion,
     ErrorReport,
     MemoryCitation,
-    Question,
     ReviewOutput,
     ReviewTarget,
     TextElement,
@@ -19,6 +19,7 @@ from tracklog.agents.codex.records.parts import (
 )
 from tracklog.agents.codex.records.settings import ThreadSettings
 from tracklog.agents.codex.records.tool_events import (
+    CodexEvent,
     CollabAgentInteractionEnd,
     CollabAgentSpawnEnd,
     CollabCloseEnd,
@@ -26,7 +27,6 @@ from tracklog.agents.codex.records.tool_events import (
     CollabWaitingEnd,
     DynamicToolCallRequest,
     DynamicToolCallResponse,
-    Event,
     ExecCommandEnd,
     GuardianAssessment,
     ImageGenerationEnd,
@@ -41,12 +41,12 @@ from tracklog.agents.codex.records.usage import RateLimits, TokenUsageInfo
 from tracklog.model.records import Named
 
 
-class TokenCount(Event, tag="token_count"):
+class TokenCount(CodexEvent, tag="token_count"):
     info: TokenUsageInfo | None = None
     rate_limits: RateLimits | None = None
 
 
-class TaskStarted(Event, tag="task_started"):
+class TaskStarted(CodexEvent, tag="task_started"):
     turn_id: str | None = None
     root_turn_id: str | None = None
     turn_attribution: TurnAttribution | None = None
@@ -60,7 +60,7 @@ class TurnStarted(TaskStarted, tag="turn_started"):
     """The other spelling that clients accept."""
 
 
-class TaskComplete(Event, tag="task_complete"):
+class TaskComplete(CodexEvent, tag="task_complete"):
     turn_id: str | None = None
     root_turn_id: str | None = None
     last_agent_message: str | None = None
@@ -75,7 +75,7 @@ class TurnComplete(TaskComplete, tag="turn_complete"):
     """The other spelling that clients accept."""
 
 
-class TurnAborted(Event, tag="turn_aborted"):
+class TurnAborted(CodexEvent, tag="turn_aborted"):
     reason: str
     turn_id: str | None = None
     root_turn_id: str | None = None
@@ -85,16 +85,16 @@ class TurnAborted(Event, tag="turn_aborted"):
     duration_ms: int | None = None
 
 
-class ThreadRolledBack(Event, tag="thread_rolled_back"):
+class ThreadRolledBack(CodexEvent, tag="thread_rolled_back"):
     num_turns: int  # user turns before this line that are dead
 
 
-class ThreadSettingsApplied(Event, tag="thread_settings_applied"):
+class ThreadSettingsApplied(CodexEvent, tag="thread_settings_applied"):
     thread_settings: ThreadSettings
     thread_id: str | None = None
 
 
-class ThreadNameUpdated(Event, tag="thread_name_updated"):
+class ThreadNameUpdated(CodexEvent, tag="thread_name_updated"):
     thread_id: str | None = None
     thread_name: str | None = None
 
@@ -110,13 +110,13 @@ class Goal(Named, rename="camel"):
     updated_at: int | None = None
 
 
-class ThreadGoalUpdated(Event, tag="thread_goal_updated", rename="camel"):
+class ThreadGoalUpdated(CodexEvent, tag="thread_goal_updated", rename="camel"):
     goal: Goal
     thread_id: str | None = None
     turn_id: str | None = None
 
 
-class UserMessageEvent(Event, tag="user_message"):
+class UserMessageEvent(CodexEvent, tag="user_message"):
     message: str
     kind: str | None = None  # until 0.47: `plain`, `user_instructions`, `environment_context`
     client_id: str | None = None
@@ -132,32 +132,32 @@ class UserMessageEvent(Event, tag="user_message"):
     text_elements: list[TextElement] | None = None
 
 
-class AgentMessageEvent(Event, tag="agent_message"):
+class AgentMessageEvent(CodexEvent, tag="agent_message"):
     message: str
     phase: str | None = None
     memory_citation: MemoryCitation | None = None
     delivery: str | None = None
-    questions: list[Question] | None = None
+    questions: list[AskedQuestion] | None = None
 
 
-class AgentReasoning(Event, tag="agent_reasoning"):
+class AgentReasoning(CodexEvent, tag="agent_reasoning"):
     text: str
 
 
-class AgentReasoningRawContent(Event, tag="agent_reasoning_raw_content"):
+class AgentReasoningRawContent(CodexEvent, tag="agent_reasoning_raw_content"):
     text: str
 
 
-class ContextCompactedEvent(Event, tag="context_compacted"):
+class ContextCompactedEvent(CodexEvent, tag="context_compacted"):
     """The companion of a `compacted` line."""
 
 
-class UndoCompleted(Event, tag="undo_completed"):
+class UndoCompleted(CodexEvent, tag="undo_completed"):
     success: bool
     message: str | None = None
 
 
-class EnteredReviewMode(Event, tag="entered_review_mode"):
+class EnteredReviewMode(CodexEvent, tag="entered_review_mode"):
     target: ReviewTarget | None = None
     user_facing_hint: str | None = None
     turn_id: str | None = None
@@ -166,13 +166,13 @@ class EnteredReviewMode(Event, tag="entered_review_mode"):
     append_to_original_thread: bool | None = None  # 0.59 to 0.63
 
 
-class ExitedReviewMode(Event, tag="exited_review_mode"):
+class ExitedReviewMode(CodexEvent, tag="exited_review_mode"):
     review_output: ReviewOutput | None = None
     turn_id: str | None = None
     item_id: str | None = None
 
 
-class ItemCompleted(Event, tag="item_completed"):
+class ItemCompleted(CodexEvent, tag="item_completed"):
     item: TurnItem
     thread_id: str | None = None
     turn_id: str | None = None
@@ -184,7 +184,7 @@ class ItemCompleted(Event, tag="item_completed"):
         return self.item.id
 
 
-class ErrorRaised(Event, tag="error"):
+class ErrorRaised(CodexEvent, tag="error"):
     message: str
     codex_error_info: Variant | None = None
     http_status_code: int | None = None  # 0.61 only

@@ -1,14 +1,14 @@
 """Response items: what the model said and what it was shown.
 
 They are the payload of `response_item`, the entries of a compaction's `replacement_history`, the lines of the
-first JSONL generation (there they stand bare, hence they are records) and the items of the one-document files.
+first JSONL generation (there they are bare, hence they are records) and the items of the one-document files.
 
-Rules of this room
+Rules
   1. `arguments` of a function call is a string that ought to hold JSON. The string is the fact; `parsed` is
      None when it does not keep the promise.
   2. A content item that we do not know becomes an unknown part; the item around it is still read.
   3. What links a call to its output, and what either holds, may be lacking: where a value does not fit, the rest of the
-     item still tells of a call, or of a result.
+     item still is a call, or a result.
   4. Nothing on disk says whether a call went well: see the turn items and the end events.
 """
 
@@ -32,7 +32,7 @@ class OutputText(Named, tag="output_text", tag_field="type"):
 
 
 class InputImage(Named, tag="input_image", tag_field="type"):
-    image_url: str | None = None  # `data:` or an address; null where somebody took the picture out
+    image_url: str | None = None  # `data:` or an address; null where the picture was taken out
     file_id: str | None = None
     detail: str | None = None
 
@@ -134,7 +134,7 @@ class Reasoning(Item, tag="reasoning", kw_only=True):
 
 class FunctionCall(Item, tag="function_call", kw_only=True):
     name: str | None = None
-    arguments: str | None = None  # null where somebody took them out
+    arguments: str | None = None  # null where they were taken out
     call_id: str | None = None
     namespace: str | None = None
     encrypted_function_args: list[str] | None = None
@@ -241,7 +241,7 @@ class ImageGenerationCall(Item, tag="image_generation_call", kw_only=True):
 
 
 class AdditionalTools(Item, tag="additional_tools", kw_only=True):
-    """The tools that a model is told of at the start of its context."""
+    """The tools that are listed at the start of a model's context."""
 
     role: str
     tools: Free = NOTHING

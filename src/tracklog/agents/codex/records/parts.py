@@ -1,6 +1,6 @@
 """Small objects that several Codex lines share.
 
-Rules of this room
+Rules
   1. Keys are snake_case on disk; a class whose keys are camelCase says so (`rename="camel"`).
   2. What every known client writes is required; what came, went or may be null is optional.
   3. Tags of small objects (`type` of a web search action, of a file change) are plain strings: a new one is
@@ -93,7 +93,7 @@ class MemoryCitation(Named, rename="camel"):
     rollout_ids: list[str] | None = None
 
 
-class Question(Named):
+class AskedQuestion(Named):
     """A question that the agent asks without waiting for the answer."""
 
     title: str | None = None

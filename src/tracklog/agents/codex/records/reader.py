@@ -75,7 +75,7 @@ class Document(Record):
         return self.session.timestamp
 
 
-class HistoryLine(Record):
+class CodexHistoryLine(Record):
     """A prompt that was typed, in `history.jsonl`."""
 
     session_id: str
@@ -169,7 +169,7 @@ def session_of(record: Record) -> str | None:
     """The thread that a record says its file, or its line of a side file, is about."""
     if isinstance(record, SessionMetaLine):
         return record.payload.id or record.payload.session_id
-    if isinstance(record, (MetaLine, Document, HistoryLine, SessionIndexLine)):
+    if isinstance(record, (MetaLine, Document, CodexHistoryLine, SessionIndexLine)):
         return record.ident
     return None
 
@@ -200,7 +200,7 @@ def _inner(value: Any, *keys: str) -> Any:
 
 
 def _unknown(value: Value, name: str, why: str) -> Unknown:
-    """Like every unknown record, with the id that stands in the payload."""
+    """Like every unknown record, with the id of the payload."""
     payload = value.get("payload")
     part = payload if isinstance(payload, dict) else value
     answer = unknown(value, name, why, body=value)
@@ -269,5 +269,5 @@ READER = Reader(
     may_be_record=_may_be_record,
 )
 DOCUMENT_READER = single("codex", Document, name="document", prepare=_with_typed_parts)
-HISTORY_READER = single("codex", HistoryLine, name="history")
+HISTORY_READER = single("codex", CodexHistoryLine, name="history")
 SESSION_INDEX_READER = single("codex", SessionIndexLine, name="session_index")

@@ -1,6 +1,6 @@
 """Who and where: the payloads that describe a session, a turn and the settings in force.
 
-Rules of this room
+Rules
   1. The first `session_meta` of a file is the file's identity. Later ones are copies from a fork's parent, or
      newer values of the same thread.
   2. A `turn_context` is written per turn and again after compactions: group by `turn_id`, do not count.
@@ -118,7 +118,7 @@ class ModeSettings(Named):
 
 
 class CollaborationMode(ModeSettings):
-    """`default` or `plan`; before 0.90 the settings stand beside the mode."""
+    """`default` or `plan`; before 0.90 the settings are next to the mode."""
 
     mode: str | None = None
     settings: ModeSettings | None = None

@@ -22,7 +22,7 @@ from tracklog.agents.codex.records.turn_items import DynamicContent
 from tracklog.model.records import Named, tag_of
 
 
-class Event(Named, tag_field="type"):
+class CodexEvent(Named, tag_field="type"):
     """Any event."""
 
     @property
@@ -34,7 +34,7 @@ class Event(Named, tag_field="type"):
         return getattr(self, "call_id", None)
 
 
-class ExecCommandEnd(Event, tag="exec_command_end"):
+class ExecCommandEnd(CodexEvent, tag="exec_command_end"):
     call_id: str
     exit_code: int
     stdout: str | None = None
@@ -55,7 +55,7 @@ class ExecCommandEnd(Event, tag="exec_command_end"):
     completed_at_ms: int | None = None
 
 
-class PatchApplyEnd(Event, tag="patch_apply_end"):
+class PatchApplyEnd(CodexEvent, tag="patch_apply_end"):
     call_id: str
     success: bool
     stdout: str | None = None
@@ -78,7 +78,7 @@ class McpOutcome(Named):
     err: str | None = msgspec.field(default=None, name="Err")
 
 
-class McpToolCallEnd(Event, tag="mcp_tool_call_end"):
+class McpToolCallEnd(CodexEvent, tag="mcp_tool_call_end"):
     call_id: str
     invocation: McpInvocation
     result: McpOutcome
@@ -95,14 +95,14 @@ class McpToolCallEnd(Event, tag="mcp_tool_call_end"):
     read_only_hint: bool | None = None
 
 
-class WebSearchEnd(Event, tag="web_search_end"):
+class WebSearchEnd(CodexEvent, tag="web_search_end"):
     call_id: str
     query: str
     action: WebSearchAction | None = None
     results: Free = NOTHING
 
 
-class ImageGenerationEnd(Event, tag="image_generation_end"):
+class ImageGenerationEnd(CodexEvent, tag="image_generation_end"):
     call_id: str
     status: str
     result: str | None = None
@@ -115,12 +115,12 @@ class ImageGenerationEnd(Event, tag="image_generation_end"):
     generation_id: str | None = None
 
 
-class ViewImageToolCall(Event, tag="view_image_tool_call"):
+class ViewImageToolCall(CodexEvent, tag="view_image_tool_call"):
     call_id: str
     path: str
 
 
-class DynamicToolCallRequest(Event, tag="dynamic_tool_call_request", rename="camel"):
+class DynamicToolCallRequest(CodexEvent, tag="dynamic_tool_call_request", rename="camel"):
     call_id: str
     tool: str
     turn_id: str | None = None
@@ -129,7 +129,7 @@ class DynamicToolCallRequest(Event, tag="dynamic_tool_call_request", rename="cam
     arguments: Free = NOTHING
 
 
-class DynamicToolCallResponse(Event, tag="dynamic_tool_call_response"):
+class DynamicToolCallResponse(CodexEvent, tag="dynamic_tool_call_response"):
     call_id: str
     tool: str
     success: bool
@@ -142,7 +142,7 @@ class DynamicToolCallResponse(Event, tag="dynamic_tool_call_response"):
     duration: Duration | None = None
 
 
-class GuardianAssessment(Event, tag="guardian_assessment"):
+class GuardianAssessment(CodexEvent, tag="guardian_assessment"):
     """What the automatic reviewer thought of an action."""
 
     id: str
@@ -166,7 +166,7 @@ class GuardianAssessment(Event, tag="guardian_assessment"):
         return self.id
 
 
-class CollabAgentSpawnEnd(Event, tag="collab_agent_spawn_end"):
+class CollabAgentSpawnEnd(CodexEvent, tag="collab_agent_spawn_end"):
     call_id: str
     sender_thread_id: str | None = None
     new_thread_id: str | None = None
@@ -179,7 +179,7 @@ class CollabAgentSpawnEnd(Event, tag="collab_agent_spawn_end"):
     completed_at_ms: int | None = None
 
 
-class CollabEnd(Event):
+class CollabEnd(CodexEvent):
     """What the other ends of multi-agent v1 have in common."""
 
     call_id: str
@@ -196,7 +196,7 @@ class CollabAgentInteractionEnd(CollabEnd, tag="collab_agent_interaction_end"):
 
 
 class CollabCloseEnd(CollabEnd, tag="collab_close_end"):
-    """The agent was told to end."""
+    """The agent was asked to end."""
 
 
 class CollabResumeEnd(CollabEnd, tag="collab_resume_end"):
@@ -208,7 +208,7 @@ class CollabWaitingEnd(CollabEnd, tag="collab_waiting_end"):
     agent_statuses: list[AgentRef] | None = None
 
 
-class SubAgentActivity(Event, tag="sub_agent_activity"):
+class SubAgentActivity(CodexEvent, tag="sub_agent_activity"):
     """Multi-agent v2: a subagent was started, spoken to or interrupted."""
 
     kind: str

@@ -1,14 +1,15 @@
 """Turn items: what `item_completed` carries in the newer history mode, one whole act of a turn each.
 
-Rules of this room
+Rules
   1. For a tool, `id` is the `call_id` of the response item; acts inside a script have ids of their own.
-  2. A path may be a `file://` address here. It is kept as it stands.
+  2. A path may be a `file://` address here. It is kept as it is.
 """
 
 from tracklog.agents.codex.records.items import Output
 from tracklog.agents.codex.records.parts import (
     NOTHING,
     AgentRef,
+    AskedQuestion,
     Duration,
     FileChange,
     Free,
@@ -17,7 +18,6 @@ from tracklog.agents.codex.records.parts import (
     McpResult,
     MemoryCitation,
     ParsedCommand,
-    Question,
     ReviewOutput,
     ReviewTarget,
     TextElement,
@@ -111,7 +111,7 @@ class AgentMessageItem(Act, tag="AgentMessage", kw_only=True):
     phase: str | None = None
     memory_citation: MemoryCitation | None = None
     delivery: str | None = None
-    questions: list[Question] | None = None
+    questions: list[AskedQuestion] | None = None
 
 
 class PlanItem(Act, tag="Plan", kw_only=True):

@@ -1,7 +1,7 @@
 """What a line of Codex says of tokens, and nothing else: the narrow reading behind token totals.
 
-Rules of this room
-  1. `token_count` and `token_usage_record` tell of tokens, `turn_context` of the model that used them.
+Rules
+  1. `token_count` and `token_usage_record` have tokens, `turn_context` has the model that used them.
   2. What the narrow types do not fit is read again as plain JSON, and a figure that is no whole number is none.
 
 Tokens and rate limits, as Codex counts them.
@@ -18,7 +18,7 @@ from msgspec import Struct
 from tracklog.model.records import Named
 from tracklog.sources.json_text import loads
 
-NEEDLE = b"token_usage"  # stands in every line that has figures
+NEEDLE = b"token_usage"  # in every line that has figures
 CONTEXT_NEEDLES = (b'"turn_context"', b'"thread_settings_applied"', b'"session_meta"', b'"turn_aborted"')
 
 

@@ -1,10 +1,10 @@
-"""What the client notes beside the conversation: turn items, and the events that end a tool's work.
+"""Translate what the client records besides the conversation: turn items, and the events that end a tool's work.
 
-Rules of this room
+Rules
   1. Reports name a call by its id and say what the output does not: exit codes, refusals, durations, changes.
   2. A call inside a script of code mode (`exec-…`) is no response item: its report is call and result in one, and
      its parent is the last script, by order (docs/formats/codex.md).
-  3. What another thread did (a review, told in the main file too) stands in that thread's own file.
+  3. What another thread did (a review, also in the main file) is in that thread's own file.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tracklog.model.events import (
     CallProgressed,
     CallReported,
     End,
-    Event,
     HookRan,
+    LogEvent,
     TaskSeen,
     ToolCalled,
     ToolReturned,
@@ -38,7 +38,7 @@ _REFUSED = ("user rejected MCP tool call", "user cancelled MCP tool call")
 
 
 class CallEnd(NamedTuple):
-    """How a call ended, whatever record tells it; `name` and `input` serve for calls that only a report shows."""
+    """How a call ended, from any kind of record; `name` and `input` serve for calls that only a report shows."""
 
     what: str
     end: End
@@ -52,7 +52,7 @@ class CallEnd(NamedTuple):
     server: str | None = None
 
 
-def reported(call: str, told: CallEnd, where: Where, memory: Memory) -> list[Event]:
+def reported(call: str, told: CallEnd, where: Where, memory: Memory) -> list[LogEvent]:
     """The events of a report, with the call itself where a script made it."""
     ident = CallId(call)
     note = CallReported(
@@ -72,7 +72,7 @@ def reported(call: str, told: CallEnd, where: Where, memory: Memory) -> list[Eve
     return [*_nested(ident, told, where, memory.script), note]
 
 
-def _nested(call: CallId, told: CallEnd, where: Where, script: CallId) -> list[Event]:
+def _nested(call: CallId, told: CallEnd, where: Where, script: CallId) -> list[LogEvent]:
     called = ToolCalled(
         **where, call=call, name=told.name, input=told.input, server=told.server, parent_call=script
     )
@@ -199,18 +199,18 @@ def _slept(item: turn_items.SleepItem) -> CallEnd:
     return CallEnd("sleep", "ok", "sleep", took_ms=float(item.duration_ms))
 
 
-def spawned(item: tool_events.CollabAgentSpawnEnd, where: Where, memory: Memory) -> list[Event]:
+def spawned(item: tool_events.CollabAgentSpawnEnd, where: Where, memory: Memory) -> list[LogEvent]:
     """A subagent was started (multi-agent v1)."""
     told = CallEnd("agent", "ok" if item.new_thread_id else "error", "spawn_agent")
     return [*reported(item.call_id, told, where, memory), *_started(item.call_id, item.new_thread_id, where)]
 
 
-def spoken_to(item: tool_events.CollabEnd, where: Where, memory: Memory) -> list[Event]:
+def spoken_to(item: tool_events.CollabEnd, where: Where, memory: Memory) -> list[LogEvent]:
     """Something was done with a subagent (multi-agent v1)."""
     return reported(item.call_id, CallEnd("agent", "ok", item.name), where, memory)
 
 
-def activity(ident: str | None, item: Any, where: Where, memory: Memory) -> list[Event]:
+def activity(ident: str | None, item: Any, where: Where, memory: Memory) -> list[LogEvent]:
     """Multi-agent v2: what a subagent came to, or what was done with it by a call."""
     if item.kind in ("completed", "errored"):
         end: End = "ok" if item.kind == "completed" else "error"
@@ -222,7 +222,7 @@ def activity(ident: str | None, item: Any, where: Where, memory: Memory) -> list
     return note + started if item.kind == "started" else note
 
 
-def guardian(item: tool_events.GuardianAssessment, where: Where, memory: Memory) -> list[Event]:
+def guardian(item: tool_events.GuardianAssessment, where: Where, memory: Memory) -> list[LogEvent]:
     """The automatic reviewer is heard of only where it said no."""
     if item.status != "denied" or item.target_item_id is None:
         return []
@@ -230,7 +230,7 @@ def guardian(item: tool_events.GuardianAssessment, where: Where, memory: Memory)
     return reported(item.target_item_id, told, where, memory)
 
 
-def hook_prompt(item: turn_items.HookPromptItem, where: Where) -> list[Event]:
+def hook_prompt(item: turn_items.HookPromptItem, where: Where) -> list[LogEvent]:
     """What hooks put into the conversation."""
     return [
         HookRan(**where, hook_event=None, name=fragment.hook_run_id, outcome="message", text=fragment.text)
@@ -238,14 +238,14 @@ def hook_prompt(item: turn_items.HookPromptItem, where: Where) -> list[Event]:
     ]
 
 
-def search_end(item: tool_events.WebSearchEnd, where: Where, memory: Memory) -> list[Event]:
+def search_end(item: tool_events.WebSearchEnd, where: Where, memory: Memory) -> list[LogEvent]:
     """A search of the server ended; its call is the next line, perhaps without an id."""
     memory.searches.append((CallId(item.call_id), item.action))
     return reported(item.call_id, _search(item), where, memory)
 
 
-def act(done: Any, where: Where, memory: Memory) -> list[Event]:
-    """The events of an `item_completed` that tells of a tool's work."""
+def act(done: Any, where: Where, memory: Memory) -> list[LogEvent]:
+    """The events of an `item_completed` about a tool's work."""
     item = done.item
     if memory.is_foreign(done.thread_id):
         return []
@@ -266,13 +266,13 @@ def act(done: Any, where: Where, memory: Memory) -> list[Event]:
     return events
 
 
-def end_event(event: Any, where: Where, memory: Memory) -> list[Event]:
-    """The events of a `…_end` that is told like a turn item."""
+def end_event(event: Any, where: Where, memory: Memory) -> list[LogEvent]:
+    """The events of a `…_end` with the shape of a turn item."""
     told = REPORTS[type(event)](event)
     return reported(event.call_id, told, where, memory) if told is not None else []
 
 
-def _started(call: str, agent: str | None, where: Where, path: str | None = None) -> list[Event]:
+def _started(call: str, agent: str | None, where: Where, path: str | None = None) -> list[LogEvent]:
     if agent is None:
         return []
     what = "agent_started"

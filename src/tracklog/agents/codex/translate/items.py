@@ -1,6 +1,6 @@
 """Response items: what the model called, and what came back.
 
-Rules of this room
+Rules
   1. A call gives `ModelReplied` and `ToolCalled`; both name the request.
   2. What the server runs itself (searches, pictures) is written when it is done, so its line is call and result.
   3. What an output means is read in translate/outputs.py; here it only meets its call.
@@ -25,7 +25,7 @@ from tracklog.agents.codex.translate.messages import (
 )
 from tracklog.agents.codex.translate.outputs import Reading, read_output
 from tracklog.agents.codex.translate.state import Memory, OpenCall, Where
-from tracklog.model.events import Event, ModeChanged, TaskSeen, TextInjected, ToolCalled, ToolReturned
+from tracklog.model.events import LogEvent, ModeChanged, TaskSeen, TextInjected, ToolCalled, ToolReturned
 from tracklog.model.ids import CallId, TaskId, ThreadId
 from tracklog.model.records import opened
 
@@ -57,7 +57,7 @@ def mcp_name(name: str, namespace: str | None) -> tuple[str | None, str]:
     return (parts[1], name) if parts[0] == "mcp" and len(parts) == 3 else (None, name)
 
 
-def function_call(item: items.FunctionCall, where: Where, memory: Memory) -> list[Event]:
+def function_call(item: items.FunctionCall, where: Where, memory: Memory) -> list[LogEvent]:
     """A call whose arguments ought to be JSON."""
     server, name = mcp_name(item.name or _NAMELESS, item.namespace)
     call = CallId(item.call_id or memory.made_id("call"))
@@ -66,7 +66,7 @@ def function_call(item: items.FunctionCall, where: Where, memory: Memory) -> lis
     return _called(item, where, memory, call=call, name=name, input=arguments, server=server)
 
 
-def custom_tool_call(item: items.CustomToolCall, where: Where, memory: Memory) -> list[Event]:
+def custom_tool_call(item: items.CustomToolCall, where: Where, memory: Memory) -> list[LogEvent]:
     """A call whose input is a text: a patch, a script."""
     server, name = mcp_name(item.name or _NAMELESS, item.namespace)
     call = CallId(item.call_id or memory.made_id("call"))
@@ -77,7 +77,7 @@ def custom_tool_call(item: items.CustomToolCall, where: Where, memory: Memory) -
     return _called(item, where, memory, call=call, name=name, input=text, server=server)
 
 
-def local_shell_call(item: items.LocalShellCall, where: Where, memory: Memory) -> list[Event]:
+def local_shell_call(item: items.LocalShellCall, where: Where, memory: Memory) -> list[LogEvent]:
     """A command that the model asked for in the way of the first clients."""
     call = CallId(item.call_id or item.id or memory.made_id("shell"))
     memory.calls[call] = OpenCall("local_shell", epoch=memory.epoch)
@@ -85,7 +85,7 @@ def local_shell_call(item: items.LocalShellCall, where: Where, memory: Memory) -
     return _called(item, where, memory, call=call, name="local_shell", input=action)
 
 
-def tool_search_call(item: items.ToolSearchCall, where: Where, memory: Memory) -> list[Event]:
+def tool_search_call(item: items.ToolSearchCall, where: Where, memory: Memory) -> list[LogEvent]:
     """A search for tools, by the client or by the server."""
     call = CallId(item.call_id or item.id or memory.made_id("tool_search"))
     is_server_side = item.execution == "server"
@@ -101,22 +101,22 @@ def tool_search_call(item: items.ToolSearchCall, where: Where, memory: Memory) -
     )
 
 
-def web_search_call(item: items.WebSearchCall, where: Where, memory: Memory) -> list[Event]:
+def web_search_call(item: items.WebSearchCall, where: Where, memory: Memory) -> list[LogEvent]:
     """A search that the server did."""
     call = _searched(item, memory)
     action = Raw(msgspec.json.encode(item.action)) if item.action is not None else Raw()
     return _done_by_server(item, where, memory, call=call, name="web_search", input=action)
 
 
-def image_generation_call(item: items.ImageGenerationCall, where: Where, memory: Memory) -> list[Event]:
+def image_generation_call(item: items.ImageGenerationCall, where: Where, memory: Memory) -> list[LogEvent]:
     """A picture that the server made."""
     call = CallId(item.id or memory.made_id("image"))
     prompt = Raw(msgspec.json.encode({"revised_prompt": item.revised_prompt}))
     return _done_by_server(item, where, memory, call=call, name="image_generation", input=prompt)
 
 
-def output(item: ANY_OUTPUT, where: Where, memory: Memory) -> list[Event]:
-    """What came back from a call, and what that tells of others."""
+def output(item: ANY_OUTPUT, where: Where, memory: Memory) -> list[LogEvent]:
+    """The result of a call, and what it says about others."""
     settled = memory.prompts.settle()
     memory.end_request()
     where = with_turn(item, where)
@@ -139,7 +139,7 @@ def output(item: ANY_OUTPUT, where: Where, memory: Memory) -> list[Event]:
     return [*settled, returned, *_seen(call, asked, reading, where)]
 
 
-def tool_search_output(item: items.ToolSearchOutputItem, where: Where, memory: Memory) -> list[Event]:
+def tool_search_output(item: items.ToolSearchOutputItem, where: Where, memory: Memory) -> list[LogEvent]:
     """The tools that were found."""
     memory.end_request()
     call = CallId(item.call_id) if item.call_id else None
@@ -151,14 +151,14 @@ def tool_search_output(item: items.ToolSearchOutputItem, where: Where, memory: M
     return [returned]
 
 
-def configuration_update(item: items.ConfigurationUpdate, where: Where, memory: Memory) -> list[Event]:
+def configuration_update(item: items.ConfigurationUpdate, where: Where, memory: Memory) -> list[LogEvent]:
     """Another effort, from inside the conversation."""
     return changed_modes(where, memory, effort=item.reasoning.effort)
 
 
-def changed_modes(where: Where, memory: Memory, **modes: str | None) -> list[Event]:
+def changed_modes(where: Where, memory: Memory, **modes: str | None) -> list[LogEvent]:
     """What differs from the settings that were in force."""
-    news: list[Event] = []
+    news: list[LogEvent] = []
     for what, value in modes.items():
         if value and memory.modes.get(what) != value:
             memory.modes[what] = value
@@ -168,14 +168,14 @@ def changed_modes(where: Where, memory: Memory, **modes: str | None) -> list[Eve
     return news
 
 
-def _called(item: items.Item, where: Where, memory: Memory, **facts: Any) -> list[Event]:
+def _called(item: items.Item, where: Where, memory: Memory, **facts: Any) -> list[LogEvent]:
     return [
         *reply(item, where, memory),
         ToolCalled(**with_turn(item, where), request=memory.request(), **facts),
     ]
 
 
-def _done_by_server(item: Any, where: Where, memory: Memory, *, call: CallId, **facts: Any) -> list[Event]:
+def _done_by_server(item: Any, where: Where, memory: Memory, *, call: CallId, **facts: Any) -> list[LogEvent]:
     called = _called(item, where, memory, call=call, is_server_side=True, **facts)
     if item.status in ("in_progress", "searching", "generating"):
         return called
@@ -185,7 +185,7 @@ def _done_by_server(item: Any, where: Where, memory: Memory, *, call: CallId, **
 
 
 def _searched(item: items.WebSearchCall, memory: Memory) -> CallId:
-    """The id of a search. Until mid-2026 it stands only in the event before it, which tells the same action."""
+    """The id of a search. Until mid-2026 it is only in the event before it, which has the same action."""
     for known in memory.searches:
         if item.id == known[0] or (not item.id and item.action == known[1]):
             memory.searches.remove(known)
@@ -211,9 +211,9 @@ def _returned(
     )
 
 
-def _seen(call: CallId, asked: OpenCall | None, reading: Reading, where: Where) -> list[Event]:
-    """What an output tells of a session, a script or subagents that were started before."""
-    seen: list[Event] = []
+def _seen(call: CallId, asked: OpenCall | None, reading: Reading, where: Where) -> list[LogEvent]:
+    """What an output says about a session, a script or subagents that were started before."""
+    seen: list[LogEvent] = []
     if reading.end is not None:
         task = asked.task if asked and asked.task else TaskId(reading.task) if reading.task else None
         code = reading.exit_code
@@ -243,7 +243,7 @@ def _output_text(said: items.Output | None) -> tuple[str | None, str, int]:
     return texts[0] if texts else "", "\n".join(texts), n_pictures(said)
 
 
-ITEMS: dict[type, Callable[[Any, Where, Memory], list[Event]]] = {
+ITEMS: dict[type, Callable[[Any, Where, Memory], list[LogEvent]]] = {
     items.Message: message,
     items.AgentMailItem: agent_message,
     items.Reasoning: reasoning,
@@ -263,7 +263,7 @@ ITEMS: dict[type, Callable[[Any, Where, Memory], list[Event]]] = {
 SILENT_ITEMS: set[type] = {
     items.AdditionalTools,  # which tools the model is offered
     items.GhostSnapshot,  # the client's means to undo
-    items.CompactionItem,  # a cipher; the `compacted` line tells of it
+    items.CompactionItem,  # a cipher; the `compacted` line says what was compacted
     items.CompactionSummary,
     items.ContextCompaction,
 }

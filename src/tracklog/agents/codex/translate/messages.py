@@ -1,17 +1,17 @@
 """Messages and thoughts: words of the model, of a person, of the client, and of other agents.
 
-Rules of this room
+Rules
   1. A model's item always gives `ModelReplied`, with its request.
   2. Each text of a message in the user's name is judged for itself (translate/messages.py); what is left is one prompt.
-  3. A prompt is given once, however often it stands in the file (translate/state.py).
+  3. A prompt is given once, however often the file has it (translate/state.py).
 
 What a text in the user's or developer's name is: words of a person, or of the client.
 
-Rules of this room
+Rules
   1. Where the client states the kind of a text (`content_item_kinds`), that counts.
   2. Else a text is the client's if it starts with one of its markers, and ends with the closing tag where there is
      one: a prompt that quotes a tag is a prompt.
-  3. Every text is judged for itself: a real prompt may stand beside an envelope in one message.
+  3. Every text is judged for itself: a real prompt may be next to an envelope in one message.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tracklog.model.events import (
     CommandPrinted,
     CommandRun,
     End,
-    Event,
+    LogEvent,
     ModelReplied,
     PromptGiven,
     SessionDescribed,
@@ -138,7 +138,7 @@ def is_picture_tag(text: str) -> bool:
 
 
 def inside(text: str, tag: str) -> str | None:
-    """What stands between a tag and its end."""
+    """The text between a tag and its end."""
     _, opened, rest = text.partition(f"<{tag}>")
     body, closed, _ = rest.rpartition(f"</{tag}>")
     return body.strip("\n") if opened and closed else None
@@ -184,10 +184,10 @@ def is_cipher(text: str) -> bool:
     return text.startswith("gAAAAA")
 
 
-def message(item: items.Message, where: Where, memory: Memory) -> list[Event]:
+def message(item: items.Message, where: Where, memory: Memory) -> list[LogEvent]:
     """What a message says, by whose name it bears."""
     if item.role == "assistant":
-        # The summary is told by the compaction; in the conversation nobody said it.
+        # The compaction has the summary; it is no message of the conversation.
         text = "" if memory.is_summary else _spoken(item)
         return reply(item, where, memory, text=text, is_last=item.phase == "final_answer")
     memory.end_request()
@@ -200,7 +200,7 @@ def message(item: items.Message, where: Where, memory: Memory) -> list[Event]:
     ]
 
 
-def agent_message(item: items.AgentMailItem, where: Where, memory: Memory) -> list[Event]:
+def agent_message(item: items.AgentMailItem, where: Where, memory: Memory) -> list[LogEvent]:
     """What one agent wrote to another."""
     memory.end_request()
     where = with_turn(item, where)
@@ -208,7 +208,7 @@ def agent_message(item: items.AgentMailItem, where: Where, memory: Memory) -> li
     return mail("".join(shown), where, memory)
 
 
-def mail(text: str, where: Where, memory: Memory) -> list[Event]:
+def mail(text: str, where: Where, memory: Memory) -> list[LogEvent]:
     """A task from the agent above is a subagent's prompt; all other mail is the client's to show."""
     read, is_task = read_mail(text), memory.origin == "agent" and memory.mail_triggers
     memory.mail_triggers = False
@@ -217,7 +217,7 @@ def mail(text: str, where: Where, memory: Memory) -> list[Event]:
     return [TextInjected(**where, why="peer", text=text)]
 
 
-def reasoning(item: items.Reasoning, where: Where, memory: Memory) -> list[Event]:
+def reasoning(item: items.Reasoning, where: Where, memory: Memory) -> list[LogEvent]:
     """What the model thought, where the log keeps it readable."""
     parts = [*item.summary, *(item.content or [])]
     thinking = "\n\n".join(part.text for part in parts if not isinstance(part, UnknownPart))
@@ -234,7 +234,7 @@ def reply(
     thinking: str = "",
     has_hidden_thought: bool = False,
     is_last: bool = False,
-) -> list[Event]:
+) -> list[LogEvent]:
     """A part of the answer to the request that is open."""
     is_synthetic, memory.is_after_review = memory.is_after_review, False
     replied = ModelReplied(
@@ -257,8 +257,8 @@ def with_turn(item: items.Item, where: Where) -> Where:
     return where if turn is None or turn == where["turn"] else {**where, "turn": turn}
 
 
-def _user(item: items.Message, where: Where, memory: Memory) -> list[Event]:
-    events: list[Event] = []
+def _user(item: items.Message, where: Where, memory: Memory) -> list[LogEvent]:
+    events: list[LogEvent] = []
     words: list[str] = []
     for text, stated in _texts(item):
         why = injected_as(text, stated)
@@ -278,12 +278,12 @@ def _user(item: items.Message, where: Where, memory: Memory) -> list[Event]:
     return [*events, *_strange_parts(item, where)]
 
 
-def _injected(why: str, text: str, where: Where, memory: Memory) -> list[Event]:
+def _injected(why: str, text: str, where: Where, memory: Memory) -> list[LogEvent]:
     if why == "shell":
         line = shell_line(text)
         printed = CommandPrinted(**where, text=line.printed, is_error=line.is_error)
         return [CommandRun(**where, kind="shell", name=line.command), printed]
-    events: list[Event] = [TextInjected(**where, why=why, text=text)]
+    events: list[LogEvent] = [TextInjected(**where, why=why, text=text)]
     if why == "notification" and (told := notice(text)):
         events.append(TaskSeen(**where, task=TaskId(told.agent), end=told.end, text=told.text))
     if why == "environment" and memory.is_bare and (cwd := inside(text, "cwd")):
@@ -314,12 +314,12 @@ def _mail_text(part: Any) -> str:
 
 
 def n_pictures(content: Any) -> int:
-    """How many pictures stand among the parts of a message or an output."""
+    """How many parts of a message or an output are pictures."""
     parts = content if isinstance(content, list) else []
     return sum(isinstance(part, items.InputImage) for part in parts)
 
 
-def _strange_parts(item: items.Message, where: Where) -> list[Event]:
+def _strange_parts(item: items.Message, where: Where) -> list[LogEvent]:
     parts = item.content if isinstance(item.content, list) else []
     unknown = [part for part in parts if isinstance(part, UnknownPart)]
     return [StrangeSeen(**where, kind=part.name, problem=part.why) for part in unknown]

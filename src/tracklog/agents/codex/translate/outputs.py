@@ -1,10 +1,10 @@
-"""What the output of a tool says happened to the call (docs/formats/codex.md).
+"""Read tool outputs: what happened to the call (docs/formats/codex.md).
 
-Rules of this room
+Rules
   1. No output carries a flag. The client's header tells, and the sentences that it writes in place of an output;
-     never what stands below `Output:`, which a command can print.
-  2. Which header can stand there depends on the tool: what an MCP server says is never taken for the client's words.
-  3. `aborted by user` stands for a refusal and for an interrupt (`rejected`): what follows decides.
+     never what comes below `Output:`, which a command can print.
+  2. Which header is possible depends on the tool: what an MCP server says is never taken for the client's words.
+  3. `aborted by user` means a refusal or an interrupt (`rejected`): what follows decides.
 """
 
 import re
@@ -73,7 +73,7 @@ _SERVERS_WORDS = {"aborted by user", "refused by the person", "unknown tool", "b
 
 
 class OutputMetadata(msgspec.Struct):
-    """What the first clients said beside an output."""
+    """Metadata that the first clients wrote next to an output."""
 
     exit_code: int
     duration_seconds: float | None = None
@@ -87,14 +87,14 @@ class Structured(msgspec.Struct):
 
 
 class SpawnedAgent(msgspec.Struct):
-    """What `spawn_agent` and `wait_agent` answer."""
+    """The answer of `spawn_agent` and `wait_agent`."""
 
     agent_id: str | None = None
     status: dict[str, str | dict[str, str | None]] | None = None
 
 
 class Reading(NamedTuple):
-    """What an output says of its call, and of something in the background."""
+    """What an output says about its call and about background work."""
 
     said: Said
     why: str
@@ -114,7 +114,7 @@ _answer = msgspec.json.Decoder(SpawnedAgent)
 def read_output(
     tool: str | None, text: str, *, head: str | None = None, server: str | None = None
 ) -> Reading:
-    """How a call went; `head` is the first part of an output that stands in parts, `tool` None if unknown."""
+    """How a call went; `head` is the first part of an output in several parts, `tool` None if unknown."""
     head = text if head is None else head
     if server is not None:
         return _read_words(head, server=server) or _with_wall_time(head) or Reading("ok", "came back")

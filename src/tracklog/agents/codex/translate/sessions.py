@@ -1,9 +1,9 @@
-"""Whose file it is, which settings are in force, and where turns begin and end.
+"""Translate session facts: the thread of a file, its settings, and where turns begin and end.
 
-Rules of this room
+Rules
   1. The first `session_meta` is the file's identity. One with another id is a copy of the history it came from.
   2. A `turn_context` is repeated after compactions: it tells what changed, and never that a turn began.
-  3. While a review runs, the turns that are told in the main file are the review's own.
+  3. While a review runs, the turns in the main file are the review's own.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tracklog.model.events import (
     CommandPrinted,
     CommandRun,
     ContextCompacted,
-    Event,
     HistoryInherited,
     HistoryRolledBack,
+    LogEvent,
     Origin,
     PromptGiven,
     RequestFailed,
@@ -38,7 +38,7 @@ _OF_THE_CLIENT = {"review", "compact", "memory_consolidation", "guardian"}
 _HEADLESS = {"exec", "mcp"}
 
 
-def session_meta(line: envelope.SessionMetaLine, where: Where, memory: Memory) -> list[Event]:
+def session_meta(line: envelope.SessionMetaLine, where: Where, memory: Memory) -> list[LogEvent]:
     """Whose file it is, and what of another it continues."""
     meta = line.payload
     thread = meta.id or meta.session_id
@@ -61,7 +61,7 @@ def session_meta(line: envelope.SessionMetaLine, where: Where, memory: Memory) -
     return [*described, *_thread(meta, where), *_inherited(meta, where)]
 
 
-def turn_context(line: envelope.TurnContextLine, where: Where, memory: Memory) -> list[Event]:
+def turn_context(line: envelope.TurnContextLine, where: Where, memory: Memory) -> list[LogEvent]:
     """The settings of a turn."""
     context = line.payload
     if context.turn_id is not None and not memory.is_reviewing:
@@ -79,7 +79,7 @@ def turn_context(line: envelope.TurnContextLine, where: Where, memory: Memory) -
     return [*_describe(where, memory, cwd=context.cwd), *modes]
 
 
-def settings_applied(event: events.ThreadSettingsApplied, where: Where, memory: Memory) -> list[Event]:
+def settings_applied(event: events.ThreadSettingsApplied, where: Where, memory: Memory) -> list[LogEvent]:
     """The settings of the thread."""
     applied = event.thread_settings
     modes = changed_modes(
@@ -93,7 +93,7 @@ def settings_applied(event: events.ThreadSettingsApplied, where: Where, memory: 
     return [*_describe(where, memory, cwd=applied.cwd), *modes]
 
 
-def task_started(event: events.TaskStarted, where: Where, memory: Memory) -> list[Event]:
+def task_started(event: events.TaskStarted, where: Where, memory: Memory) -> list[LogEvent]:
     """A turn began."""
     if memory.is_reviewing:
         return []
@@ -103,7 +103,7 @@ def task_started(event: events.TaskStarted, where: Where, memory: Memory) -> lis
     return [TurnBegan(**{**where, "turn": event.turn_id})]
 
 
-def task_complete(event: events.TaskComplete, where: Where, memory: Memory) -> list[Event]:
+def task_complete(event: events.TaskComplete, where: Where, memory: Memory) -> list[LogEvent]:
     """A turn ended."""
     settled = _close(event.turn_id, where, memory)
     ended = TurnEnded(
@@ -117,7 +117,7 @@ def task_complete(event: events.TaskComplete, where: Where, memory: Memory) -> l
     return [*settled, RequestFailed(**where, text=event.error.message, is_final=True), ended]
 
 
-def turn_aborted(event: events.TurnAborted, where: Where, memory: Memory) -> list[Event]:
+def turn_aborted(event: events.TurnAborted, where: Where, memory: Memory) -> list[LogEvent]:
     """A turn was stopped: by the person, or by a limit."""
     settled = _close(event.turn_id, where, memory)
     is_by_person = event.reason in ("interrupted", "replaced")
@@ -130,26 +130,26 @@ def turn_aborted(event: events.TurnAborted, where: Where, memory: Memory) -> lis
     return [*settled, stopped, ended]
 
 
-def compacted(line: envelope.CompactedLine, where: Where, memory: Memory) -> list[Event]:
+def compacted(line: envelope.CompactedLine, where: Where, memory: Memory) -> list[LogEvent]:
     """The past was summed up."""
     memory.end_request()
     return [ContextCompacted(**where, summary=line.payload.message)]
 
 
-def rolled_back(event: events.ThreadRolledBack, where: Where, memory: Memory) -> list[Event]:
+def rolled_back(event: events.ThreadRolledBack, where: Where, memory: Memory) -> list[LogEvent]:
     """The last turns were taken back."""
     memory.end_request()
     return [HistoryRolledBack(**where, n_turns=event.num_turns)]
 
 
-def renamed(event: events.ThreadNameUpdated, where: Where, memory: Memory) -> list[Event]:
+def renamed(event: events.ThreadNameUpdated, where: Where, memory: Memory) -> list[LogEvent]:
     """The thread got a name."""
     if memory.is_foreign(event.thread_id):
         return []
     return [SessionTitled(**where, title=event.thread_name or "", source="name")]
 
 
-def failed(event: events.ErrorRaised, where: Where, memory: Memory) -> list[Event]:
+def failed(event: events.ErrorRaised, where: Where, memory: Memory) -> list[LogEvent]:
     """The API, or the client, gave up."""
     memory.end_request()
     status = event.http_status_code
@@ -160,13 +160,13 @@ def failed(event: events.ErrorRaised, where: Where, memory: Memory) -> list[Even
     return [RequestFailed(**where, text=event.message, status=status, is_final=True)]
 
 
-def undone(event: events.UndoCompleted, where: Where, _: Memory) -> list[Event]:
+def undone(event: events.UndoCompleted, where: Where, _: Memory) -> list[LogEvent]:
     """The person took back what a turn did to the files."""
     printed = CommandPrinted(**where, text=event.message or "", is_error=not event.success)
     return [CommandRun(**where, kind="slash", name="/undo"), printed]
 
 
-def entered_review(event: Any, where: Where, memory: Memory) -> list[Event]:
+def entered_review(event: Any, where: Where, memory: Memory) -> list[LogEvent]:
     """The person asked for a review, which is another thread."""
     memory.is_reviewing = True
     memory.turn = where["turn"] or memory.turn
@@ -174,14 +174,14 @@ def entered_review(event: Any, where: Where, memory: Memory) -> list[Event]:
     return [CommandRun(**where, kind="slash", name="/review", arguments=hint)]
 
 
-def exited_review(_: Any, where: Where, memory: Memory) -> list[Event]:
+def exited_review(_: Any, where: Where, memory: Memory) -> list[LogEvent]:
     """The review is over."""
     memory.is_reviewing, memory.is_after_review = False, True
     memory.turn = where["turn"] or memory.turn
     return []
 
 
-def user_message(event: events.UserMessageEvent, where: Where, memory: Memory) -> list[Event]:
+def user_message(event: events.UserMessageEvent, where: Where, memory: Memory) -> list[LogEvent]:
     """What the client shows as said by the person (until 0.146)."""
     n_images = len(event.images or []) + len(event.local_images or []) + len(event.file_ids or [])
     if event.kind not in (None, "plain"):
@@ -192,7 +192,7 @@ def user_message(event: events.UserMessageEvent, where: Where, memory: Memory) -
     return _prompt(event.message, n_images, where, memory)
 
 
-def user_item(done: events.ItemCompleted, where: Where, memory: Memory) -> list[Event]:
+def user_item(done: events.ItemCompleted, where: Where, memory: Memory) -> list[LogEvent]:
     """What the client shows as said by the person (since 0.144)."""
     item = done.item
     if not isinstance(item, turn_items.UserMessageItem):
@@ -207,13 +207,13 @@ def user_item(done: events.ItemCompleted, where: Where, memory: Memory) -> list[
     return _prompt("\n".join(texts), n_images, where, memory)
 
 
-def meta_line(line: reader.MetaLine, where: Where, memory: Memory) -> list[Event]:
+def meta_line(line: reader.MetaLine, where: Where, memory: Memory) -> list[LogEvent]:
     """Whose file it is, in the first JSONL generation."""
     memory.thread, memory.is_bare = memory.thread or line.id, True
     return _describe(where, memory, session=line.id, branch=line.git.branch if line.git else None)
 
 
-def index_line(line: reader.SessionIndexLine, where: Where, _: Memory) -> list[Event]:
+def index_line(line: reader.SessionIndexLine, where: Where, _: Memory) -> list[LogEvent]:
     """A name given to a thread, in the file beside the transcripts."""
     titled = SessionTitled(**where, title=line.thread_name or "", source="name")
     return [SessionDescribed(**where, session=line.id), titled]
@@ -226,21 +226,21 @@ def word(said: Variant | settings.SessionSource | None) -> str | None:
     return next(iter(said), None) if isinstance(said, dict) else said
 
 
-def _prompt(text: str, n_images: int, where: Where, memory: Memory) -> list[Event]:
+def _prompt(text: str, n_images: int, where: Where, memory: Memory) -> list[LogEvent]:
     memory.end_request()
     memory.begin_epoch()
     origin: Origin = "slash" if memory.is_reviewing else memory.origin
     return memory.prompts.mirrored(PromptGiven(**where, text=text, origin=origin, n_images=n_images))
 
 
-def _close(turn: str | None, where: Where, memory: Memory) -> list[Event]:
+def _close(turn: str | None, where: Where, memory: Memory) -> list[LogEvent]:
     where["turn"] = turn or memory.turn
     memory.is_after_review, memory.is_turn_over = False, True
     memory.end_request()
     return memory.prompts.settle()
 
 
-def _describe(where: Where, memory: Memory, **facts: str | None) -> list[Event]:
+def _describe(where: Where, memory: Memory, **facts: str | None) -> list[LogEvent]:
     """Says who and where, if a line tells something new about it."""
     news = {key: value for key, value in facts.items() if value is not None}
     if all(memory.described.get(key) == value for key, value in news.items()):
@@ -258,7 +258,7 @@ def _origin(meta: settings.SessionMeta) -> Origin:
     return "sdk" if source in _HEADLESS else "typed"
 
 
-def _thread(meta: settings.SessionMeta, where: Where) -> list[Event]:
+def _thread(meta: settings.SessionMeta, where: Where) -> list[LogEvent]:
     source = meta.source if isinstance(meta.source, settings.SessionSource) else settings.SessionSource()
     subagent = source.subagent
     spawn = subagent.thread_spawn if isinstance(subagent, settings.SubagentSource) else None
@@ -289,7 +289,7 @@ def _kind(meta: settings.SessionMeta, source: settings.SessionSource) -> str | N
     return subagent or source.internal or role
 
 
-def _inherited(meta: settings.SessionMeta, where: Where) -> list[Event]:
+def _inherited(meta: settings.SessionMeta, where: Where) -> list[LogEvent]:
     base, own_from = meta.history_base, meta.subagent_history_start_ordinal
     if base is None and own_from is None and meta.forked_from_id is None:
         return []

@@ -1,8 +1,8 @@
-"""What has to be remembered of one Codex file from line to line.
+"""State of the translation of one Codex file, kept from line to line.
 
-Rules of this room
+Rules
   1. What is remembered depends on the lines alone, never on how they arrive: cut anywhere, the events are the same.
-  2. A prompt stands in a file up to three times. The mirrors (`user_message`, `UserMessage`) are the client's word
+  2. A file holds a prompt up to three times. The mirrors (`user_message`, `UserMessage`) are the client's word
      for what a person said, but they come after the response item: so that is held until its mirror comes, or the
      model speaks. In a file without mirrors the response item itself is the prompt.
   3. A log names no request. All that the model says between two things that it is shown is one; its id is made of
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tracklog.model.events import Event, Origin, Place, PromptGiven, TextInjected
+from tracklog.model.events import LogEvent, Origin, Place, PromptGiven, TextInjected
 from tracklog.model.ids import CallId, RequestId, TaskId
 from tracklog.model.records import Piece
 
@@ -30,14 +30,14 @@ class OpenCall(NamedTuple):
 
 
 class Prompts:
-    """Gives each prompt once."""
+    """Deduplicate prompts and their mirrors."""
 
     def __init__(self) -> None:
         self._held: list[PromptGiven] = []
         self._has_mirrors: bool | None = None
         self._last: str | None = None  # the prompt that was given last, until the model speaks
 
-    def heard(self, prompt: PromptGiven, *, has_no_mirror: bool) -> list[Event]:
+    def heard(self, prompt: PromptGiven, *, has_no_mirror: bool) -> list[LogEvent]:
         """A response item in the user's name, in words that nobody else writes."""
         if has_no_mirror or (self._has_mirrors is False and self._last != prompt.text):
             self._last = prompt.text
@@ -48,7 +48,7 @@ class Prompts:
         self._held.append(prompt)
         return []
 
-    def mirrored(self, prompt: PromptGiven) -> list[Event]:
+    def mirrored(self, prompt: PromptGiven) -> list[LogEvent]:
         """What the client shows as the person's words."""
         knew, self._has_mirrors = self._has_mirrors, True
         of = [held for held in self._held if held.text.strip() == prompt.text.strip()] or self._held[-1:]
@@ -61,7 +61,7 @@ class Prompts:
         self._last = None if of or knew is False else prompt.text
         return [prompt]
 
-    def settle(self) -> list[Event]:
+    def settle(self) -> list[LogEvent]:
         """The model speaks: what is still held has no mirror."""
         self._last = None
         if not self._held:
@@ -74,7 +74,7 @@ class Prompts:
 
 
 class Memory:
-    """All that one file's translation remembers."""
+    """All state of one file's translation."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -96,7 +96,7 @@ class Memory:
         self.is_after_review = False  # the client words the review's findings in the model's name
         self.is_cut_in_tool = False
         self.is_turn_over = False
-        self.epoch = 0  # counts turns, and prompts in files that do not tell of turns
+        self.epoch = 0  # counts turns, and prompts in files that have no turns
         self.n_pictures_due = 0  # that the client shows in the user's name, after `view_image`
         self.n_picture_mirrors_due = 0
         self.mail_triggers = False
@@ -112,7 +112,7 @@ class Memory:
         self.ordinal = getattr(piece.record, "ordinal", None)
 
     def where(self, piece: Piece) -> Where:
-        """Where the events of that line stand."""
+        """The place of that line's events."""
         return {"place": Place(self.path, piece.line), "at": piece.at, "turn": self.turn}
 
     @property
@@ -162,6 +162,6 @@ class Memory:
         return thread is not None and self.thread is not None and thread != self.thread
 
 
-def _injected(prompt: PromptGiven) -> Event:
+def _injected(prompt: PromptGiven) -> LogEvent:
     where: Where = {"place": prompt.place, "at": prompt.at, "turn": prompt.turn}
     return TextInjected(**where, why="unmirrored", text=prompt.text)

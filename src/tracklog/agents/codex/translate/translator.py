@@ -1,11 +1,11 @@
 """From the records of Codex to events, of all generations of its files.
 
-Rules of this room
+Rules
   1. Each kind of record, of response item, of event and of turn item has its function in a table, or is silent on
      purpose; a test walks the kinds.
-  2. What stands in a file twice is told once. The model's words count as response items, the person's as what the
+  2. What a file holds twice becomes one event. The model's words count as response items, the person's as what the
      client shows, the end of a call as both: `ToolReturned` is what the model read, `CallReported` what the client knew.
-  3. Codex keeps no tree: what is no longer part of a conversation is told by rollbacks, forks and turn ids.
+  3. Codex keeps no tree: what is no longer part of a conversation follows from rollbacks, forks and turn ids.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tracklog.agents.codex.translate import acts, sessions
 from tracklog.agents.codex.translate.items import ITEMS, SILENT_ITEMS
 from tracklog.agents.codex.translate.messages import mail
 from tracklog.agents.codex.translate.state import Memory, Where
-from tracklog.agents.odd_fields import with_odd_fields
-from tracklog.model.events import Event, SessionDescribed, StrangeSeen, TextInjected
+from tracklog.agents.reader import with_odd_fields
+from tracklog.model.events import LogEvent, SessionDescribed, StrangeSeen, TextInjected
 from tracklog.model.records import Blank, Broken, Piece, Unknown, UnknownPart
 
-Translate = Callable[[Any, Where, Memory], list[Event]]
+Translate = Callable[[Any, Where, Memory], list[LogEvent]]
 
 
 class CodexTranslator:
@@ -32,12 +32,12 @@ class CodexTranslator:
     def __init__(self, path: str) -> None:
         self._memory = Memory(path)
 
-    def translate(self, piece: Piece) -> list[Event]:
+    def translate(self, piece: Piece) -> list[LogEvent]:
         """What a piece tells, in order; never raises, whatever the log holds."""
         events = self._translate(piece)
         return with_odd_fields(events, piece, self._memory.path) if piece.odd else events
 
-    def _translate(self, piece: Piece) -> list[Event]:
+    def _translate(self, piece: Piece) -> list[LogEvent]:
         record, memory = piece.record, self._memory
         memory.arrive(piece)
         if isinstance(record, envelope.EventLine) and type(record.payload) not in EVENTS:
@@ -50,30 +50,30 @@ class CodexTranslator:
         return translate(record, memory.where(piece), memory) if translate else []
 
 
-def _response_item(line: envelope.ResponseItemLine, where: Where, memory: Memory) -> list[Event]:
+def _response_item(line: envelope.ResponseItemLine, where: Where, memory: Memory) -> list[LogEvent]:
     memory.is_summary = bool(line.metadata and line.metadata.compaction_output)
     translate = ITEMS.get(type(line.payload))
     return translate(line.payload, where, memory) if translate else []
 
 
-def _event(line: envelope.EventLine, where: Where, memory: Memory) -> list[Event]:
+def _event(line: envelope.EventLine, where: Where, memory: Memory) -> list[LogEvent]:
     turn = getattr(line.payload, "turn_id", None)
     if turn is not None:
         where["turn"] = turn
     return EVENTS[type(line.payload)](line.payload, where, memory)
 
 
-def _item_completed(done: events.ItemCompleted, where: Where, memory: Memory) -> list[Event]:
+def _item_completed(done: events.ItemCompleted, where: Where, memory: Memory) -> list[LogEvent]:
     translate = ACTS.get(type(done.item))
     return translate(done, where, memory) if translate else []
 
 
-def _document(document: reader.Document, where: Where, memory: Memory) -> list[Event]:
+def _document(document: reader.Document, where: Where, memory: Memory) -> list[LogEvent]:
     """All of a one-document file; its items have neither lines nor times of their own."""
     session = document.session.id
     memory.thread, memory.is_bare = session, True
     memory.described["session"] = session
-    told: list[Event] = [SessionDescribed(**where, session=session)]
+    told: list[LogEvent] = [SessionDescribed(**where, session=session)]
     for number, item in enumerate(document.items, 1):
         memory.mark = f"1.{number}"
         at = {**where, "at": None}
@@ -84,32 +84,32 @@ def _document(document: reader.Document, where: Where, memory: Memory) -> list[E
     return told
 
 
-def _usage(_: envelope.TokenUsageLine, __: Where, memory: Memory) -> list[Event]:
+def _usage(_: envelope.TokenUsageLine, __: Where, memory: Memory) -> list[LogEvent]:
     memory.end_request()
     return []
 
 
-def _agent_mail(line: envelope.AgentMailLine, where: Where, memory: Memory) -> list[Event]:
+def _agent_mail(line: envelope.AgentMailLine, where: Where, memory: Memory) -> list[LogEvent]:
     memory.end_request()
     memory.mail_triggers = memory.mail_triggers or bool(line.payload.trigger_turn)
     return mail(line.payload.content, where, memory)
 
 
-def _mail_metadata(line: envelope.AgentMailMetadataLine, _: Where, memory: Memory) -> list[Event]:
+def _mail_metadata(line: envelope.AgentMailMetadataLine, _: Where, memory: Memory) -> list[LogEvent]:
     memory.mail_triggers = line.payload.trigger_turn
     return []
 
 
-def _spoken(line: envelope.RealtimeItemLine, where: Where, _: Memory) -> list[Event]:
+def _spoken(line: envelope.RealtimeItemLine, where: Where, _: Memory) -> list[LogEvent]:
     text = line.payload.text
     return [TextInjected(**where, why="spoken", text=text)] if text else []
 
 
-def _activity(event: tool_events.SubAgentActivity, where: Where, memory: Memory) -> list[Event]:
+def _activity(event: tool_events.SubAgentActivity, where: Where, memory: Memory) -> list[LogEvent]:
     return acts.activity(event.event_id, event, where, memory)
 
 
-def _entered(done: events.ItemCompleted, where: Where, memory: Memory) -> list[Event]:
+def _entered(done: events.ItemCompleted, where: Where, memory: Memory) -> list[LogEvent]:
     return sessions.entered_review(done.item, where, memory)
 
 
@@ -177,24 +177,24 @@ ACTS: dict[type, Translate] = {
 }
 SILENT: set[type] = {
     *SILENT_ITEMS,
-    Blank,  # nothing stands there
+    Blank,  # empty
     envelope.WorldStateLine,  # what the client remembers to have told the model
     envelope.RetainedContextLine,  # the same; an answer that it keeps is the output of its call, too
     envelope.DynamicToolsLine,  # which tools the model is offered
     envelope.SecurityRiskScoreLine,  # the client's own bookkeeping, as the next
     envelope.SessionStateLine,
     reader.StateLine,
-    reader.HistoryLine,  # prompts of all sessions, for the arrow keys; they stand in the transcripts
+    reader.CodexHistoryLine,  # prompts of all sessions, for the arrow keys; the transcripts have them too
     events.TokenCount,  # accounting: repeated, recomputed, and never a request
     events.AgentMessageEvent,  # mirror of a response item, as the next two
     events.AgentReasoning,
     events.AgentReasoningRawContent,
     events.ContextCompactedEvent,  # companion of a `compacted` line
-    events.ThreadGoalUpdated,  # a goal's counters; who set it is told by a call or an injected text
-    tool_events.DynamicToolCallRequest,  # the call stands as a response item
+    events.ThreadGoalUpdated,  # a goal's counters; a call or an injected text says who set it
+    tool_events.DynamicToolCallRequest,  # the call is a response item
     turn_items.AgentMessageItem,  # mirror of a response item, as the next
     turn_items.ReasoningItem,
-    turn_items.PlanItem,  # stands in the model's message
+    turn_items.PlanItem,  # the model's message has it
     turn_items.FunctionCallOutputItem,  # mirror of an output
     turn_items.ContextCompactionItem,  # companion of a `compacted` line
 }

@@ -20,7 +20,7 @@ from tracklog.agents.claude_code.records.envelope import Attachment, Camel, Cont
 from tracklog.model.records import tag_of
 
 
-class HookRun(Attachment):
+class HookAttachment(Attachment):
     """A hook that ran."""
 
     hook_name: str | None = None
@@ -35,19 +35,19 @@ class HookRun(Attachment):
     account_memory_batch: Raw = Raw()
 
 
-class HookSuccess(HookRun, tag="hook_success"):
+class HookSuccess(HookAttachment, tag="hook_success"):
     """It went well."""
 
 
-class HookAdditionalContext(HookRun, tag="hook_additional_context"):
+class HookAdditionalContext(HookAttachment, tag="hook_additional_context"):
     """It added context."""
 
 
-class HookSystemMessage(HookRun, tag="hook_system_message"):
+class HookSystemMessage(HookAttachment, tag="hook_system_message"):
     """It had a message for the person."""
 
 
-class HookNonBlockingError(HookRun, tag="hook_non_blocking_error"):
+class HookNonBlockingError(HookAttachment, tag="hook_non_blocking_error"):
     """It failed, and the work went on."""
 
 
@@ -58,36 +58,36 @@ class BlockingError(Camel):
     command: str | None = None
 
 
-class HookBlockingError(HookRun, tag="hook_blocking_error"):
+class HookBlockingError(HookAttachment, tag="hook_blocking_error"):
     """It blocked."""
 
     blocking_error: BlockingError | None = None
 
 
-class HookErrorDuringExecution(HookRun, tag="hook_error_during_execution"):
+class HookErrorDuringExecution(HookAttachment, tag="hook_error_during_execution"):
     """It could not be run."""
 
 
-class HookCancelled(HookRun, tag="hook_cancelled"):
+class HookCancelled(HookAttachment, tag="hook_cancelled"):
     """It was cancelled."""
 
     timed_out: bool | None = None
     timeout_ms: float | None = None
 
 
-class HookPermissionDecision(HookRun, tag="hook_permission_decision"):
+class HookPermissionDecision(HookAttachment, tag="hook_permission_decision"):
     """It allowed or refused a call."""
 
     decision: str | None = None
 
 
-class HookStoppedContinuation(HookRun, tag="hook_stopped_continuation"):
+class HookStoppedContinuation(HookAttachment, tag="hook_stopped_continuation"):
     """It ended the turn."""
 
     message: str | None = None
 
 
-class AsyncHookResponse(HookRun, tag="async_hook_response"):
+class AsyncHookResponse(HookAttachment, tag="async_hook_response"):
     """It answered later."""
 
     process_id: str | None = None
@@ -95,7 +95,7 @@ class AsyncHookResponse(HookRun, tag="async_hook_response"):
     tool_name: str | None = None
 
 
-class HookDeferredTool(HookRun, tag="hook_deferred_tool"):
+class HookDeferredTool(HookAttachment, tag="hook_deferred_tool"):
     """It put a call off."""
 
     tool_name: str | None = None
@@ -116,7 +116,7 @@ AnyHookContext = (
 )  # fmt: skip
 
 
-class Note(Attachment):
+class NoteAttachment(Attachment):
     """A text for the model."""
 
     text: str | None = None
@@ -125,42 +125,42 @@ class Note(Attachment):
     clear_at: str | None = None
 
 
-class TotalTokensReminder(Note, tag="total_tokens_reminder"):
+class TotalTokensReminder(NoteAttachment, tag="total_tokens_reminder"):
     """How many tokens are left."""
 
 
-class ToolSearchUsageReminder(Note, tag="tool_search_usage_reminder"):
+class ToolSearchUsageReminder(NoteAttachment, tag="tool_search_usage_reminder"):
     """How to find tools."""
 
     undiscovered_count: int | None = None
     undiscovered_tool_names: list[str] | None = None
 
 
-class SilentTurnReminder(Note, tag="silent_turn_reminder"):
+class SilentTurnReminder(NoteAttachment, tag="silent_turn_reminder"):
     """Say something."""
 
 
-class CriticalSystemReminder(Note, tag="critical_system_reminder"):
+class CriticalSystemReminder(NoteAttachment, tag="critical_system_reminder"):
     """Something not to forget."""
 
     connector_downloads_unchecked: bool | None = None
     only_as_system_message: bool | None = None
 
 
-class BashOutputAudienceNote(Note, tag="bash_output_audience_note"):
+class BashOutputAudienceNote(NoteAttachment, tag="bash_output_audience_note"):
     """Who sees the output."""
 
     tool_use_id: str | None = field(default=None, name="toolUseID")
 
 
-class CompanionIntro(Note, tag="companion_intro"):
+class CompanionIntro(NoteAttachment, tag="companion_intro"):
     """The companion introduces itself."""
 
     name: str | None = None
     species: str | None = None
 
 
-class BatchingReminderSent(Note, tag="batching_reminder_sent"):
+class BatchingReminderSent(NoteAttachment, tag="batching_reminder_sent"):
     """Batch your calls."""
 
 
@@ -186,51 +186,51 @@ class TaskReminder(Reminder, tag="task_reminder"):
     """The task list."""
 
 
-class BatchingReminder(Note, tag="batching_reminder"):
+class BatchingReminder(NoteAttachment, tag="batching_reminder"):
     """Batch your calls."""
 
 
-class SecondaryReminder(Note, tag="secondary_reminder"):
+class SecondaryReminder(NoteAttachment, tag="secondary_reminder"):
     """Another reminder."""
 
 
-class SecondaryReminderSent(Note, tag="secondary_reminder_sent"):
+class SecondaryReminderSent(NoteAttachment, tag="secondary_reminder_sent"):
     """Another reminder, sent."""
 
 
-class ElapsedTimeReminder(Note, tag="elapsed_time_reminder"):
+class ElapsedTimeReminder(NoteAttachment, tag="elapsed_time_reminder"):
     """How long it took."""
 
 
-class OutputLimitNote(Note, tag="output_limit_note"):
+class OutputLimitNote(NoteAttachment, tag="output_limit_note"):
     """How much may be written."""
 
 
-class ForkBriefing(Note, tag="fork_briefing"):
+class ForkBriefing(NoteAttachment, tag="fork_briefing"):
     """What a fork should know."""
 
 
-class PrefixDelta(Note, tag="prefix_delta"):
+class PrefixDelta(NoteAttachment, tag="prefix_delta"):
     """What changed at the start."""
 
 
-class SandboxInstructions(Note, tag="sandbox_instructions"):
+class SandboxInstructions(NoteAttachment, tag="sandbox_instructions"):
     """How the sandbox works."""
 
 
-class DirSyncNotice(Note, tag="dir_sync_notice"):
+class DirSyncNotice(NoteAttachment, tag="dir_sync_notice"):
     """A directory was synchronised."""
 
 
-class ContextEfficiency(Note, tag="context_efficiency"):
+class ContextEfficiency(NoteAttachment, tag="context_efficiency"):
     """How to save context."""
 
 
-class AttentionBudget(Note, tag="attention_budget"):
+class AttentionBudget(NoteAttachment, tag="attention_budget"):
     """How much attention is left."""
 
 
-class Goals(Note, tag="goals"):
+class Goals(NoteAttachment, tag="goals"):
     """The goals."""
 
 
@@ -277,7 +277,7 @@ AnyAttachment = QueuedCommand | AnyFileContext | AnyHookContext | AnyNote | AnyS
 
 
 class AttachmentLine(Envelope, tag="attachment", tag_field="type", kw_only=True):
-    """A piece of context and where it stands in the conversation."""
+    """A piece of context and its place in the conversation."""
 
     attachment: AnyAttachment
     rendered: Raw = Raw()

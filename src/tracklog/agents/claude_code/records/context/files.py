@@ -93,7 +93,7 @@ class DiagnosticsContext(Attachment, tag="diagnostics"):
     is_new: bool | None = None
 
 
-class Memory(Attachment):
+class MemoryAttachment(Attachment):
     """Instructions from memory files."""
 
     path: str | None = None
@@ -104,15 +104,15 @@ class Memory(Attachment):
     text: str | None = None
 
 
-class NestedMemory(Memory, tag="nested_memory"):
+class NestedMemory(MemoryAttachment, tag="nested_memory"):
     """A CLAUDE.md further down."""
 
 
-class RelevantMemories(Memory, tag="relevant_memories"):
+class RelevantMemories(MemoryAttachment, tag="relevant_memories"):
     """Memories that fit the prompt."""
 
 
-class Instructions(Memory, tag="instructions"):
+class Instructions(MemoryAttachment, tag="instructions"):
     """All instructions."""
 
 
@@ -194,7 +194,7 @@ class AccountMemoryRecall(AccountMemory, tag="account_memory_recall"):
     """A part of it that was recalled."""
 
 
-class InstructionFilesNotLoaded(Memory, tag="instruction_files_not_loaded"):
+class InstructionFilesNotLoaded(MemoryAttachment, tag="instruction_files_not_loaded"):
     """Instructions that were left out."""
 
 

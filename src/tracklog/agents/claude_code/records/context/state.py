@@ -5,7 +5,7 @@ from msgspec import Raw, field
 from tracklog.agents.claude_code.records.envelope import Attachment, Camel
 
 
-class Spent(Attachment):
+class BudgetAttachment(Attachment):
     """How much of a budget is used."""
 
     used: float | None = None
@@ -13,11 +13,11 @@ class Spent(Attachment):
     remaining: float | None = None
 
 
-class TokenUsageAttachment(Spent, tag="token_usage"):
+class TokenUsageAttachment(BudgetAttachment, tag="token_usage"):
     """Tokens."""
 
 
-class BudgetUsd(Spent, tag="budget_usd"):
+class BudgetUsd(BudgetAttachment, tag="budget_usd"):
     """Money."""
 
 
@@ -251,7 +251,7 @@ class ToolResultsCut(Attachment, tag="tool_results_cut"):
     stand_in: str | None = None
 
 
-class OutputTokenUsage(Spent, tag="output_token_usage"):
+class OutputTokenUsage(BudgetAttachment, tag="output_token_usage"):
     """Output tokens."""
 
     turn: float | None = None
@@ -291,7 +291,7 @@ class ContextSections(Attachment, tag="context_sections"):
 
 
 class PromptRenderPoint(Attachment, tag="prompt_render_point"):
-    """From here on the prompt is put together anew."""
+    """From here on the prompt is composed again."""
 
     cause: str | None = None
 

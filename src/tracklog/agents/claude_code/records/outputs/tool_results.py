@@ -7,7 +7,7 @@ The structured companion of a tool's result, `toolUseResult` (docs/formats/claud
 It is an object, a list (MCP), a string (errors) or absent, and says nowhere which tool it belongs to: the
 call does. Ask with the tool's name where you know it.
 
-Rules of this room
+Rules
   1. A tool has one or more shapes; of those that fit, the one with the fewest unnamed keys is taken.
   2. A string is a string, a list a list. An object of a tool that we do not know, or that fits no shape of
      its tool, is an `UnknownPart`. What an MCP tool gave is its server's business: it stays as it is.

@@ -39,7 +39,7 @@ KIND_WORDS: dict[Kind, str] = {
 
 
 class ContextReport(NamedTuple):
-    """What the prompts of a session were made of."""
+    """The items that the prompts of a session consisted of."""
 
     session: Session
     things: list[Thing]
@@ -47,12 +47,12 @@ class ContextReport(NamedTuple):
 
     @property
     def listed(self) -> list[Thing]:
-        """What was read at least once and stands in a log, the dearest first."""
+        """Items of a log that were read at least once, most expensive first."""
         return [thing for thing in self.things if thing.kind in THINGS and thing.n_reads]
 
     @property
     def prompts_pico_usd(self) -> int | None:
-        """What all prompts cost."""
+        """Cost of all prompts."""
         return total(self.things)
 
 
@@ -100,7 +100,7 @@ def _found(stories: Stories, name: str, home: Path | None) -> ContextReport:
 
 
 def total(things: Iterable[Thing]) -> int | None:
-    """What things cost together; None if no request that read them has a price."""
+    """The cost of items together; None if no request that read them has a price."""
     read = [thing for thing in things if thing.n_reads]
     if all(thing.n_unpriced_reads == thing.n_reads for thing in read):
         return None
@@ -157,7 +157,7 @@ def _row(rank: int, thing: Thing, calls: dict[CallId, Call], session: Session) -
 
 
 def _what(thing: Thing, calls: dict[CallId, Call], session: Session) -> str:
-    """What it is, in a few words: what the call did, or how a text begins."""
+    """Describe an item in a few words: the summary of a call, or how a text begins."""
     call = calls.get(thing.call) if thing.call is not None else None
     return what_it_did(call, cwd=session.cwd) if call is not None else excerpt(thing.text, _LONGEST)
 

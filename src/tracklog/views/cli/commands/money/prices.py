@@ -128,7 +128,7 @@ def _answer_path(path: Path, *, as_json: bool) -> None:
 
 
 def _answer_check(path: Path, known: Prices, *, as_json: bool) -> None:
-    """Whoever gets here has a file without a mistake, or none."""
+    """Only for a file without a mistake, or none."""
     own, exists = known.own.prices, path.exists()
     if as_json:
         answer_json({"path": str(path), "exists": exists, "prices": len(own)})
@@ -179,7 +179,7 @@ def _today(quotes: Iterable[Quote], today: str) -> tuple[str, ...]:
 
 
 def _show_one(one: PriceListEntry, known: Prices) -> None:
-    """All that is known of its price."""
+    """Show all that is known about its price."""
     from tracklog.views.cli.output.drawing import line, painted, paragraphs, table
 
     most = f"  at most {one.max_output:,} tokens of output" if one.max_output else ""

@@ -67,12 +67,12 @@ def _as_given(budget: int) -> str:
 
 
 def _hidden(report: UsageReport, basis: Basis) -> int:
-    """What the clients' totals reveal; where these are the basis, it is in them already."""
+    """Spending that the clients' totals reveal; where these are the basis, they include it."""
     return 0 if basis == "stated" else sum(one.cost_pico_usd or 0 for one in report.hidden)
 
 
 def _unseen(report: UsageReport) -> str:
-    """What the comparison leaves out."""
+    """Spending that the comparison leaves out."""
     n = report.total.unpriced_requests
     return f", not counting {count(n, 'unpriced request')}" if n else ""
 

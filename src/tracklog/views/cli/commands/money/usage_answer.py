@@ -1,10 +1,8 @@
-"""What `tracklog usage` answers, kept apart from its options, as it is asked again and again (cli/fast_path.py).
-
-Rows for a spreadsheet.
+"""Answer `tracklog usage`, without loading its options (cli/fast_path.py), as tables, JSON or CSV.
 
 Rules of this room
   1. RFC 4180: commas, CRLF, quotes where they are needed. A heading always; a total never, for who adds up a column.
-  2. A spreadsheet must not compute what stands in a log: text that may begin a formula gets an apostrophe before it.
+  2. A spreadsheet must not evaluate text from a log: text that may begin a formula gets an apostrophe before it.
      Numbers are ours and stay numbers.
   3. Text is made safe for a terminal too: nobody knows where a CSV is looked at.
 """
@@ -30,7 +28,7 @@ SHOWN = 30
 
 
 class Form(NamedTuple):
-    """How the answer is wanted."""
+    """The form of the answer."""
 
     as_json: bool = False
     as_csv: bool = False
@@ -50,7 +48,7 @@ def answer_usage(
     home: Path | None = None,
     syncs: bool = True,
 ) -> UsageReport:
-    """Says what was spent, and gives it back."""
+    """Print what was spent, and return it."""
     now = datetime.now(UTC)
     found = spent(roots, agent=agent, home=home, asked=asked, syncs=syncs)
     manner = UsageProvenance(asked.rule, form.basis, name_of(asked.zone), asked.as_model, form.as_of)

@@ -1,4 +1,4 @@
-"""What a table of numbers does not say: how sure they are, what they leave out, what the cache was good for."""
+"""Remarks below a table of numbers: how sure they are, what they leave out, what the cache saved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMES_SHOWN = 3
 
 
 def remarks(report: UsageReport, manner: UsageProvenance, *, now: datetime, zone: tzinfo) -> Iterator[str]:
-    """Sentences for people, each to stand on its own."""
+    """Remarks for people, each a sentence of its own."""
     yield from _what_if(manner)
     if report.group == "blocks":
         yield from (_burning(row, one, zone) for row in report.rows if (one := burn(row, now)))

@@ -39,7 +39,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 class TableColumn(NamedTuple):
-    """A column: its name, on which side it stands, and its cells."""
+    """A column: its name, its alignment, and its cells."""
 
     name: str
     side: str
@@ -53,7 +53,7 @@ class TableColumn(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """What is to be laid out: names, figures by the name of their column, and money."""
+    """The contents of a table: names, figures by the name of their column, and money."""
 
     names: list[TableColumn]
     figures: Mapping[str, Sequence[int]]
@@ -80,14 +80,14 @@ class Sheet(NamedTuple):
 
 
 def cells(words: Iterable[str], style: str = "") -> list[Text]:
-    """The cells of a column, the total's stands out."""
+    """The cells of a column, the total's highlighted."""
     *texts, total = (painted(word, style) for word in words)
     total.stylize("bold")
     return [*texts, total]
 
 
 def width_of(columns: Sequence[TableColumn]) -> int:
-    """How much room columns need, side by side."""
+    """The width of columns side by side."""
     return sum(column.width for column in columns) + GAP * (len(columns) - 1)
 
 
@@ -114,13 +114,13 @@ def _least_width(columns: Sequence[TableColumn], *, name: int = _LEAST_NAME) -> 
     return width_of(columns) - spare
 
 
-_MODELS_FROM = 24  # columns left over from which on the models are told
+_MODELS_FROM = 24  # free columns from which on the models are shown
 _LONGEST_NAME = 60
 _NAMES: dict[Group, str] = {"daily": "day", "weekly": "week", "monthly": "month", "blocks": "block"}
 
 
 class TableContext(NamedTuple):
-    """What is needed to show rows, beside the rows."""
+    """What is needed to show rows, besides the rows."""
 
     group: Group
     manner: UsageProvenance
@@ -151,7 +151,7 @@ def show(report: UsageReport, listed: RowSelection, look: TableContext) -> None:
 
 
 def show_uncertain(entries: Sequence[Entry]) -> None:
-    """The requests whose final count is not known, and the lines where they stand."""
+    """The requests without a known final count, and their lines."""
     line()
     if not entries:
         line(painted("uncertain", "bold"), "  nothing: every request has its final count")
