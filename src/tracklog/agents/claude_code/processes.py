@@ -48,6 +48,7 @@ class RegistryView(ProcessView):
         self._now_ms = 0
         self._registries: dict[Path, SessionRegistry] = {}
         self._registered: dict[Path, Mapping[str, RegisteredSession]] = {}  # since the last look
+        self._kept: dict[Path, bool] = {}  # whether a home has a registry, since the last look
         self._home_of: dict[str, Path | None] = {}  # by folder
         self._running: list[RunningClient] | None = None
         self._list_again = 0.0
@@ -61,6 +62,7 @@ class RegistryView(ProcessView):
     def refresh(self, now_ms: int) -> None:
         self._now_ms = now_ms
         self._registered.clear()
+        self._kept.clear()
         if time.monotonic() >= self._list_again:
             self._running = None
 
@@ -79,14 +81,13 @@ class RegistryView(ProcessView):
         return found
 
     def alive(self, session: SessionFacts) -> Alive:
-        homes = self._homes_for(session)
         silent_ms = self._now_ms - session.last_ms
-        if any(self._registry(home).is_kept for home in self._homes_with(session) or homes):
+        if any(map(self._is_kept, self._homes_with(session) or self._homes)):
             is_headless = (session.entrypoint or "").startswith(_HEADLESS)
             if silent_ms > UNNAMED_MS or (is_headless and _is_over(session)):
                 return Alive("gone", "no file in sessions/ names it", has_left=True, at_ms=session.last_ms)
             return UNKNOWN_PROCESS
-        named = {one.pid for home in homes for one in self._in(home).values()}
+        named = {one.pid for home in self._homes_for(session) for one in self._in(home).values()}
         alive = _unregistered_in(self._clients(), session, named)
         is_told = alive.life != "gone" or silent_ms > SILENT_MS or _is_over(session)
         return alive if is_told else UNKNOWN_PROCESS
@@ -114,6 +115,11 @@ class RegistryView(ProcessView):
         if home not in self._registries:
             self._registries[home] = SessionRegistry(home)
         return self._registries[home]
+
+    def _is_kept(self, home: Path) -> bool:
+        if home not in self._kept:
+            self._kept[home] = self._registry(home).is_kept
+        return self._kept[home]
 
     def _in(self, home: Path) -> Mapping[str, RegisteredSession]:
         if home not in self._registered:
