@@ -205,7 +205,7 @@ def test_the_table_of_live_events_names_exactly_those_that_are_told() -> None:
     live = PROJECT / "src/tracklog/live"
     told = {
         name
-        for module in ("watch/watcher.py", "watch/event_summary.py", "watch/shared.py")
+        for module in ("watch/watcher.py", "watch/events.py", "watch/states.py", "watch/shared.py")
         for name in _events_told_in((live / module).read_text())
     }
     assert {"gap", "session_seen", "session_titled", "state_changed"} < told  # each is found in another way
@@ -214,11 +214,13 @@ def test_the_table_of_live_events_names_exactly_those_that_are_told() -> None:
 
 
 def _events_told_in(source: str) -> set[str]:
-    """Names that are given to `_tell`, put first in a pair with facts, or are the `event` of a LiveEvent."""
+    """Names that are given to `_events.add`, put first in a pair with facts, or are the `event` of a LiveEvent."""
     found: list[ast.expr] = []
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Call(func=ast.Attribute(attr="_tell"), args=[name, *_]):
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(attr="_events"), attr="add"), args=[name, *_]
+            ):
                 found.append(name)
             case ast.Assign(targets=[ast.Name(id="what")], value=ast.IfExp(body=one, orelse=other)):
                 found += [one, other]

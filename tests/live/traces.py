@@ -59,11 +59,11 @@ def played(name: str, *, without: frozenset[Source] = frozenset()) -> Iterator[t
     steps = steps_of(name)
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         if step.hook is not None and "hook" not in without:
-            hooks.see(step.hook, step.at_ms)
+            hooks.add(step.hook, step.at_ms)
         if step.registration is not None and "registry" not in without:
             registry = step.registration.sign()
         if "log" not in without:
-            log.see(step.events)
+            log.add(step.events)
         until = following.at_ms if following else step.at_ms + SETTLED_MS
         for now_ms in (step.at_ms, *range(step.at_ms + 250, until, 250)):
             signs = [one for one in (hooks.sign, registry, log.sign(now_ms)) if one is not None]

@@ -28,7 +28,7 @@ def after(*hooks: HookInput) -> Sign:
     """The sign after hooks that ran 100 ms apart, the first at 100."""
     signs = HookSigns()
     for n, hook in enumerate(hooks, 1):
-        signs.see(hook, n * 100)
+        signs.add(hook, n * 100)
     assert signs.sign is not None
     return signs.sign
 
@@ -52,7 +52,7 @@ ASKED = Sign(
 
 def test_before_any_hook_there_is_no_sign() -> None:
     signs = HookSigns()
-    signs.see(told("InstructionsLoaded"), 5)
+    signs.add(told("InstructionsLoaded"), 5)
     assert signs.sign is None
 
 
@@ -202,14 +202,14 @@ def test_a_stop_tells_what_runs_on_in_the_background() -> None:
 
 def test_codex_tells_by_notify_that_a_turn_is_complete() -> None:
     signs = HookSigns()
-    signs.see(CALL, 100)
+    signs.add(CALL, 100)
     signs.turn_completed(200)
     assert signs.sign == Sign("hook", "idle", 200, where="notify agent-turn-complete")
 
 
 EVENTS = st.builds(
     lambda event, more: told(event, **more),
-    st.sampled_from([*sorted(HookSigns()._told), "Setup", "NewEvent"]),
+    st.sampled_from([*sorted(HookSigns()._handlers), "Setup", "NewEvent"]),
     st.fixed_dictionaries(
         {},
         optional={

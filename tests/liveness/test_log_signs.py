@@ -56,7 +56,7 @@ def returned(second: int, call: str = "a", **more: Any) -> ToolReturned:
 
 def after(*events: LogEvent, now_ms: int | None = None, is_subagent: bool = False) -> Sign | None:
     signs = LogSigns(is_subagent=is_subagent)
-    signs.see(events)
+    signs.add(events)
     last = max((moment_ms(event.at) for event in events), default=BEGAN)
     return signs.sign(last if now_ms is None else now_ms)
 
@@ -188,6 +188,6 @@ def test_half_a_log_and_then_the_rest_is_the_same_as_all_of_it() -> None:
     events = [prompt(1), called(2), returned(3), reply(4, None), called(5, "b"), TurnInterrupted(**at(6))]
     for n in range(len(events) + 1):
         signs = LogSigns()
-        signs.see(events[:n])
-        signs.see(events[n:])
+        signs.add(events[:n])
+        signs.add(events[n:])
         assert signs.sign(BEGAN + 9_000) == after(*events, now_ms=BEGAN + 9_000)

@@ -214,7 +214,7 @@ def test_a_codex_that_has_the_log_open_blocks_until_it_is_gone(place: Place, wor
     rollout, program = _codex(place)
     with rollout.open("rb") as held, running(str(program), "600", stdin=held) as pid:
         wanted = os.path.realpath(rollout)
-        while not any(wanted in (one.rollouts or ()) for one in running_codex()):
+        while not any(wanted in (one.logs or ()) for one in running_codex()):
             assert psutil.pid_exists(pid)
         refused = place.tracklog(*words)
         assert (refused.code, (place.top / "state/starts").exists()) == (2, False)
@@ -231,7 +231,7 @@ def test_the_same_session_in_another_home_may_be_open(
     rollout, program = _codex(Place(tmp_path_factory.mktemp("other")))
     with rollout.open("rb") as held, running(str(program), "600", stdin=held) as pid:
         wanted = os.path.realpath(rollout)
-        while not any(wanted in (one.rollouts or ()) for one in running_codex()):
+        while not any(wanted in (one.logs or ()) for one in running_codex()):
             assert psutil.pid_exists(pid)
         place.tracklog("resume", SESSION, "go on")
     assert place.n_starts() == 1

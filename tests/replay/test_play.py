@@ -23,8 +23,8 @@ from tests.replay.replayed import (
     recorded_at,
     with_permission,
 )
-from tracklog.agents.claude_code.session_registry import Roll
-from tracklog.agents.codex.processes import codex_of, running_codex
+from tracklog.agents.claude_code.session_registry import SessionRegistry
+from tracklog.agents.codex.processes import holder_of, running_codex
 from tracklog.app.demo import write_sample
 from tracklog.clock import moment_ms
 from tracklog.errors import UserError
@@ -479,21 +479,21 @@ def test_the_threads_of_a_codex_session_get_new_ids_too(tmp_path: Path) -> None:
 def test_codex_has_no_registry_but_processes_of_its_name_that_hold_its_logs_open(tmp_path: Path) -> None:
     held: dict[str, set[str]] = {"alive": set(), "gone": set()}
     for step in played(codex_with_a_subagent(tmp_path), tmp_path / "fake", registers=True):
-        life = codex_of(step.path, running_codex()).life
+        life = holder_of(step.path, running_codex()).life
         held[life].add(f"{step.what} {step.path.name[-9:]}")
     assert held == {"alive": {"wrote aa2.jsonl", "wrote bb0.jsonl"}, "gone": {"ended aa2.jsonl"}}
 
 
 def test_without_a_registry_nothing_is_started(tmp_path: Path) -> None:
     for step in played(codex_with_a_subagent(tmp_path), tmp_path / "fake"):
-        assert codex_of(step.path, running_codex()).life == "gone"
+        assert holder_of(step.path, running_codex()).life == "gone"
 
 
 def test_what_the_registry_says_is_believed_while_the_replay_runs(tmp_path: Path) -> None:
-    session, roll = with_permission().write(tmp_path), Roll(tmp_path / "fake")
+    session, registry = with_permission().write(tmp_path), SessionRegistry(tmp_path / "fake")
     seen: list[str] = []
     for step in played(session, tmp_path / "fake", registers=True):
-        for one in roll.look(step.at_ms).values():
+        for one in registry.refresh(step.at_ms).values():
             state = state_of([one.sign], one.alive, now_ms=step.at_ms).state
             seen += [state] if [state] != seen[-1:] else []
     assert seen == ["idle", "working", "waiting", "working", "idle", "ended"]

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracklog.agents.codex.processes import CodexProcess, codex_of, running_codex
+from tracklog.agents.codex.processes import holder_of, running_codex
 from tracklog.sources.process_start import Alive
-from tracklog.sources.processes import process_of
+from tracklog.sources.processes import RunningClient, process_of
 
 ME = os.getpid()
 STARTED_MS = int(psutil.Process().create_time() * 1000)
@@ -141,16 +141,16 @@ def test_the_codex_that_has_a_log_open_writes_it(codex: tuple[psutil.Process, Pa
     running = running_codex()
     mine = next(one for one in running if one.pid == process.pid)
     assert mine.cwd == str(rollout.parent.resolve())
-    assert mine.rollouts == frozenset([str(rollout.resolve())])
-    assert codex_of(rollout, running) == Alive(
+    assert mine.logs == frozenset([str(rollout.resolve())])
+    assert holder_of(rollout, running) == Alive(
         "alive", f"process {process.pid} has the log open", process.pid, began_ms=mine.started_ms
     )
-    assert codex_of(rollout.with_name("rollout-other.jsonl"), [mine]) == Alive(
+    assert holder_of(rollout.with_name("rollout-other.jsonl"), [mine]) == Alive(
         "gone", "no process has the log open", is_sure=False
     )
 
 
-HIDDEN = CodexProcess(77, 5_000, "/home/dev/project", None)
+HIDDEN = RunningClient(77, 5_000, "/home/dev/project", None)
 
 
 @pytest.mark.parametrize(
@@ -160,9 +160,9 @@ HIDDEN = CodexProcess(77, 5_000, "/home/dev/project", None)
         (HIDDEN._replace(cwd=None), "unknown"),
         (HIDDEN._replace(cwd="/home/dev/other"), "gone"),
         (HIDDEN._replace(started_ms=99_000), "gone"),
-        (HIDDEN._replace(rollouts=frozenset()), "gone"),
+        (HIDDEN._replace(logs=frozenset()), "gone"),
     ],
 )
-def test_a_codex_that_may_not_be_looked_into_could_be_the_one(process: CodexProcess, life: str) -> None:
-    alive = codex_of(Path("/x/rollout-1.jsonl"), [process], cwd="/home/dev/project", started_at_ms=9_000)
+def test_a_codex_that_may_not_be_looked_into_could_be_the_one(process: RunningClient, life: str) -> None:
+    alive = holder_of(Path("/x/rollout-1.jsonl"), [process], cwd="/home/dev/project", started_at_ms=9_000)
     assert alive.life == life

@@ -35,6 +35,12 @@ def codex_homes(env: Mapping[str, str]) -> list[Path]:
     return [usual] if usual.is_dir() else []
 
 
+def all_homes(env: Mapping[str, str]) -> set[Path]:
+    """The homes in use, and those in the usual places, whether they are there yet or not."""
+    usual = {user_home(env) / name for name in (".claude", ".codex", ".config/claude")}
+    return usual | {root.path for root in default_roots(env)}
+
+
 def user_home(env: Mapping[str, str]) -> Path:
     """HOME, or what the system knows of the user when it is unset."""
     return Path(env.get("HOME") or os.path.expanduser("~"))

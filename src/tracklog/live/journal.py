@@ -1,6 +1,6 @@
-"""The journal: what was seen live, numbered, on disk; one writes, any number follow.
+"""The journal: live events, numbered, on disk; one process writes, any number follow.
 
-Rules of this room
+Rules
   1. Numbers only grow, by one, also from one writer to the next. Whoever knows the last number it saw goes on behind it.
   2. An event is one line, written at once and whole. A line that a killed writer left torn is ended, and passed over.
   3. The journal is bounded: the oldest file goes when a new one is begun. Who comes too late is told which numbers are gone.
@@ -8,7 +8,7 @@ Rules of this room
 
 How far an earlier watch came: where the next one goes on, so that nothing is lost and nothing told twice.
 
-Rules of this room
+Rules
   1. It is written down when a watch ends, and every now and then. What a killed one had told since stands in its journal.
   2. What cannot be read is as if nobody had watched before.
 """
@@ -197,8 +197,8 @@ def last_number(folder: Path) -> int:
 _SNAPSHOT_NAME = "before.json"
 
 
-class ToldState(msgspec.Struct, frozen=True, array_like=True):
-    """A state, as far as it is told apart from others."""
+class ReportedState(msgspec.Struct, frozen=True, array_like=True):
+    """What of a state was reported: another state differs in one of these."""
 
     state: str
     waiting_for: str | None = None
@@ -207,21 +207,21 @@ class ToldState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class WatchSnapshot(msgspec.Struct):
-    """What was told so far."""
+    """How far a watch got: what it reported, and how much of each file it read."""
 
     n: int = 0  # the last event
-    sizes: dict[str, int] = {}  # of each log, by path: how far it was told
-    spool: str = ""  # how far the spool was told, in its own words
-    states: dict[str, ToldState] = {}  # of each session, by `agent:id`
-    lines: set[tuple[str, int, str]] = set()  # lines that were told behind that: path, number and time
+    sizes: dict[str, int] = {}  # of each log, by path: how far it was reported
+    spool: str = ""  # the position in the spool, as SpoolTail gives it
+    states: dict[str, ReportedState] = {}  # of each session, by `agent:id`
+    lines: set[tuple[str, int, str]] = set()  # lines that were reported behind that: path, number and time
 
 
 _decode_snapshot = msgspec.json.Decoder(WatchSnapshot).decode
 
 
-def told_state(state: LiveState) -> ToldState:
+def reported_state(state: LiveState) -> ReportedState:
     """A call is the same in whatever words: what Codex calls `exec_command` in its log is `Bash` for its hooks."""
-    return ToldState(state.state, state.waiting_for, state.call, None if state.call else state.doing)
+    return ReportedState(state.state, state.waiting_for, state.call, None if state.call else state.doing)
 
 
 def key_of(agent: str | None, session: str | None) -> str:
@@ -243,14 +243,14 @@ def read_before(folder: Path, behind: Iterable[LiveEvent]) -> WatchSnapshot | No
         if event.event == "state_changed":
             facts = event.data
             call = facts.get("call")
-            before.states[key_of(event.agent, event.session)] = ToldState(
+            before.states[key_of(event.agent, event.session)] = ReportedState(
                 str(facts.get("state")), facts.get("waiting_for"), call, None if call else facts.get("doing")
             )
     return before
 
 
 def write_before(folder: Path, before: WatchSnapshot) -> None:
-    """Writes it down. Of a path that is no text it is not remembered how far it was told."""
+    """Write a snapshot. How far a log was read is lost if its path is no text."""
     sizes = {path: size for path, size in before.sizes.items() if _is_text(path)}
     states = {key: state for key, state in before.states.items() if _is_text(repr(state) + key)}
     kept = WatchSnapshot(before.n, sizes, before.spool, states)

@@ -1,6 +1,6 @@
-"""Telling the person that a session waits: a bell, a notification of the desktop. Only who asked for it is told.
+"""Tell the person that a session waits, if asked to: ring the bell, or show a desktop notification.
 
-Rules of this room
+Rules
   1. A wait is announced when it is a second old, once. A hook that decides alone makes a session wait for its run time.
   2. A dialog that the person opened is no wait for the person.
   3. What a session says is data: it goes to programs as an argument, never through a shell or into a script, without

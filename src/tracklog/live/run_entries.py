@@ -1,6 +1,6 @@
 """One run in the words of the register: that it began, which session it writes, how it ended.
 
-Rules of this room
+Rules
   1. A field that a later release adds is passed over, one that an earlier release lacked has a default.
   2. A run that nobody has ended goes on for as long as its process lives. If that is gone, the run is lost.
 """

@@ -1,6 +1,6 @@
-"""The register of runs, `runs/runs.jsonl`: which session was started by whom, and how that ended.
+"""The register of runs, `runs/runs.jsonl`: which session was started by which, and how that ended.
 
-Rules of this room
+Rules
   1. Lines are only ever added, each in one write: several tracklogs write at once, and any of them may be killed.
   2. A line that cannot be read is counted and passed over; a word that we do not know is passed over. Nothing that stands
      here raises.
@@ -60,7 +60,7 @@ _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class Runs:
-    """All runs that a register tells of, in the order in which they were started."""
+    """All runs in a register, in the order in which they were started."""
 
     def __init__(self) -> None:
         self._runs: dict[str, RunEntry] = {}
@@ -182,7 +182,7 @@ class _Register:
         self._offset = 0  # behind the last whole line
         self._runs = Runs()
 
-    def look(self) -> Runs:
+    def refresh(self) -> Runs:
         """All that it tells by now."""
         try:
             with open_log(self._path) as stream:
@@ -227,11 +227,11 @@ _known: dict[Path, _Register] = {}
 
 
 def runs(home: Home) -> Runs:
-    """All runs that the register of this home tells of. It is read on from where it was read before."""
+    """All runs in the register of this home. Reading continues where it stopped last time."""
     path = home.runs / _FILE
     if path not in _known:
         _known[path] = _Register(path)
-    return _known[path].look()
+    return _known[path].refresh()
 
 
 def note_started(home: Home, started: Started) -> None:
@@ -277,7 +277,7 @@ def _append(home: Home, word: Word) -> None:
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "is no regular file", str(home.runs / _FILE))
         if status.st_size and os.pread(descriptor, 1, status.st_size - 1) != b"\n":
-            line = b"\n" + line  # somebody was killed within a line
+            line = b"\n" + line  # a process was killed within a line
         if os.write(descriptor, line) != len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(home.runs / _FILE))
     finally:

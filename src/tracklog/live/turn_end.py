@@ -21,14 +21,14 @@ _LATE_MS = 5_000  # clocks and writing apart, a last line is not older than that
 
 
 class Stopped(NamedTuple):
-    """What the hook was told when the last turn stopped."""
+    """What the hook got when the last turn stopped."""
 
     at_ms: int
     text: str | None
 
 
 def stopped(home: Path, sessions: Collection[str]) -> Stopped | None:
-    """How the last turn stopped, as our hook was told; None if it was not, or work has begun again since."""
+    """How the last turn stopped, by our hook; None if it did not, or work has begun again since."""
     for path in reversed(files_in(spool_of(home))):
         if is_packed(path):
             return None
@@ -64,7 +64,7 @@ def says(request: Request, answer: str) -> bool:
 
 
 def is_flushed(story: Session, stop: Stopped | None) -> bool:
-    """Whether the log holds the answer to its end: what the hook was told stands in it, or the log itself says so."""
+    """Whether the log holds the whole answer: it has the text that the hook got, or says itself that the turn ended."""
     last = answer_to_the_last_prompt(story)
     if last is None or not last.text.strip():
         return False

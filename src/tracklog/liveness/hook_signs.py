@@ -1,11 +1,11 @@
 """What a session does by the hooks that it ran: the newest sign of them.
 
-Rules of this room
+Rules
   1. Stop is missing after every refusal and interrupt, one turn may have several, and a prompt that is submitted may be
      a notice of the background: so nothing is counted, and every event stands for itself.
   2. A permission is asked for from PermissionRequest until its call has an end: the answer Yes runs no hook. It names no
      call, so it belongs to the last call of equal tool, input and thread; if that one has ended, the request came late.
-  3. A subagent's hooks tell nothing of the main thread but that somebody waits for the person.
+  3. A subagent's hooks say nothing of the main thread but that a thread waits for the person.
   4. Notifications come seconds late: they say what no other hook has said, and move no beginning.
 """
 
@@ -30,8 +30,8 @@ _NOTIFIED: dict[str, WaitingFor] = {
 }
 
 
-class _Asked(NamedTuple):
-    """A call as hooks tell of it: enough to know it again."""
+class _HookCall(NamedTuple):
+    """A call as hooks describe it: enough to recognise it."""
 
     tool: str | None
     given: bytes
@@ -51,9 +51,9 @@ class HookSigns:
 
     def __init__(self) -> None:
         self._turn: Sign | None = None
-        self._calls: dict[str, _Asked] = {}
+        self._calls: dict[str, _HookCall] = {}
         self._prompts: dict[str, tuple[Sign, str | None]] = {}  # with the thread that waits
-        self._told: dict[str, Callable[[HookInput, int], None]] = {
+        self._handlers: dict[str, Callable[[HookInput, int], None]] = {
             "SessionStart": self._started,
             "SessionEnd": self._ended,
             "UserPromptSubmit": self._prompted,
@@ -65,7 +65,7 @@ class HookSigns:
             "PostToolBatch": self._batch_returned,
             "Stop": self._stopped,
             "StopFailure": self._stopped,
-            "Interrupt": self._stopped,  # Codex alone tells of it
+            "Interrupt": self._stopped,  # only Codex sends it
             "SubagentStop": self._stopped,
             "Notification": self._notified,
             "Elicitation": self._elicited,
@@ -74,11 +74,11 @@ class HookSigns:
             "PostCompact": self._compacting,
         }
 
-    def see(self, hook: HookInput, at_ms: int) -> None:
-        """Takes in the next hook call; events that say nothing of what is done are passed over."""
-        told = self._told.get(hook.hook_event_name)
-        if told is not None:
-            told(hook, max(at_ms, self._turn.at_ms if self._turn else 0))
+    def add(self, hook: HookInput, at_ms: int) -> None:
+        """Add the next hook call; events that say nothing of what is done are ignored."""
+        handle = self._handlers.get(hook.hook_event_name)
+        if handle is not None:
+            handle(hook, max(at_ms, self._turn.at_ms if self._turn else 0))
 
     def turn_completed(self, at_ms: int) -> None:
         """Codex' `notify` said that a turn is complete; it says nothing else."""
@@ -120,7 +120,7 @@ class HookSigns:
         call = hook.tool_use_id or ""
         given = opened(hook.tool_input)
         doing = told_call(hook.tool_name, given, hook.cwd)
-        self._calls[call] = _Asked(hook.tool_name, bytes(hook.tool_input), hook.agent_id, doing)
+        self._calls[call] = _HookCall(hook.tool_name, bytes(hook.tool_input), hook.agent_id, doing)
         while len(self._calls) > _MOST_CALLS:
             del self._calls[next(iter(self._calls))]
         if hook.agent_id is None:
@@ -130,7 +130,7 @@ class HookSigns:
             self._wait(call, hook, at_ms, waits_for)
 
     def _asked(self, hook: HookInput, at_ms: int) -> None:
-        known = self._meant_by(hook)
+        known = self._calls_of(hook)
         still_open = [ident for ident in known if not self._calls[ident].is_over]
         if known and not still_open:
             return
@@ -141,7 +141,7 @@ class HookSigns:
             return  # its call waits already: a tool that does nothing but ask
         self._wait(call, hook, at_ms, asked_by(hook.tool_name) or "permission")
 
-    def _meant_by(self, hook: HookInput) -> list[str]:
+    def _calls_of(self, hook: HookInput) -> list[str]:
         """The calls of equal input; else, as Codex adds a description to it, those that agree in what both say."""
         same = {ident: call for ident, call in self._calls.items() if call.is_same_tool(hook)}
         equal = [ident for ident, call in same.items() if call.given == bytes(hook.tool_input)]
@@ -236,7 +236,7 @@ class HookSigns:
         self._drop_prompts(agent, at_ms)
 
     def _go_on(self, at_ms: int) -> None:
-        """What was done before somebody had to be asked is done again, from now on."""
+        """Work that a question interrupted continues, from now on."""
         if self._turn is not None:
             self._turn = self._turn._replace(at_ms=at_ms)
 

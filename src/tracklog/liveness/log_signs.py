@@ -1,6 +1,6 @@
 """What a session does by its log alone: the newest sign of one thread's events.
 
-Rules of this room
+Rules
   1. A prompt, a result, a notice of the background make the model think. A call without a result is being worked on.
   2. A turn ends where the log says so: the client closes it, the person interrupts it, the model gives its reason to stop,
      or calls its words the final answer (Codex, whose `task_complete` is missing when the client ends first).
@@ -68,16 +68,16 @@ class LogSigns:
         self._seen_ms: int | None = None
         self._written_ms: int | None = None
 
-    def see(
+    def add(
         self, events: Iterable[LogEvent], *, seen_ms: int | None = None, written_ms: int | None = None
     ) -> None:
-        """Takes in what happened next. A time ahead of when it was seen counts as that, or as when the log was written."""
+        """Add what happened next. A time ahead of when it was seen counts as that, or as when the log was written."""
         self._seen_ms = seen_ms
         self._written_ms = written_ms
         for event in events:
             if event.is_copy or (event.is_sidechain and not self._is_subagent):
                 continue  # another file's, or an old client's subagent in the main file
-            self._take(event)
+            self._add(event)
 
     def sign(self, now_ms: int) -> Sign | None:
         """The newest sign; None while the log has said nothing of what is done."""
@@ -89,12 +89,12 @@ class LogSigns:
         if self._sign is None:
             return None
         sign = self._sign._replace(open_calls=tuple(self._open), over=frozenset(self._over))
-        if sign.call is not None:  # told only when somebody asks: a log may hold many thousands of calls
+        if sign.call is not None:  # made only when asked for: a log may hold many thousands of calls
             called = self._open[sign.call]
             sign = sign._replace(doing=told_call(called.name, opened(called.input), self._cwd))
         return LogSign(sign, self._is_unsaid)
 
-    def _take(self, event: LogEvent) -> None:
+    def _add(self, event: LogEvent) -> None:
         match event:
             case ToolCalled(is_server_side=False):
                 self._open[event.call] = event

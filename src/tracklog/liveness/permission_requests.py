@@ -1,6 +1,6 @@
 """Permissions that a run asks for here: the questions that are open now, as their hooks have written them down.
 
-Rules of this room
+Rules
   1. A question is open as long as its hook lives: the hook holds a lock on the file, which ends with it.
   2. Only questions in private folders of our own user count: what others can write is not looked at.
 (docs/answer.md)
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from tracklog.agents.supported import SUPPORTED
 from tracklog.home import Home
 from tracklog.model.call_summary import told
 from tracklog.model.states import Sign, told_call
@@ -59,6 +60,11 @@ class Ask(NamedTuple):
     at_ms: int
     until_ms: int
     place: Path
+
+    @property
+    def agent(self) -> str:
+        """Whose client asks: questions name none, as only one agent can put them to us."""
+        return next(name for name, one in SUPPORTED.items() if one.processes.asks_permissions_here)
 
     @property
     def is_cut(self) -> bool:
@@ -149,7 +155,7 @@ def _read(place: Path, *, run: str) -> Ask | None:
 
 
 def _bytes_of(place: Path) -> bytes:
-    """What stands in a file of ours whose writer still waits; nothing if it is another, or gone meanwhile."""
+    """The content of a file of ours whose writer still waits; nothing if it is another's, or gone meanwhile."""
     try:
         file = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -169,7 +175,7 @@ def _is_shallow(value: Any, levels: int = _MOST_LEVELS) -> bool:
 
 
 def _is_locked(file: int) -> bool:
-    """Whether the one who asks still lives. Others who look hold the lock with us, and lock nobody out."""
+    """Whether the hook that asks still lives. Readers share the lock, and lock nobody out."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

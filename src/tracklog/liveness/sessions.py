@@ -1,6 +1,6 @@
 """What sessions do now, for commands that read logs or the index: the board's own rules, asked once.
 
-Rules of this room
+Rules
   1. `state_of` decides, as on the board, from the same signs: log, hooks, registry, open questions, processes.
   2. What log and hooks say is kept with the session (`Signs`), so that a later question needs neither of them.
   3. Registries and processes are looked at once for each object, and only when a session needs it.
@@ -17,17 +17,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from tracklog.agents.base import RunningClient
-from tracklog.agents.claude_code.places import home_of
-from tracklog.agents.claude_code.session_registry import Registered, Roll, better
+from tracklog.agents.base import ProcessView, SessionFacts
+from tracklog.agents.supported import support_for
 from tracklog.liveness.log_signs import LogSign
-from tracklog.liveness.unregistered import LogFacts, unregistered
 from tracklog.model.ids import MAIN
 from tracklog.model.states import SILENT_MS, Life, LiveState, Sign, not_ahead, state_of
-from tracklog.sources.process_start import Alive, pids_named, programs
+from tracklog.sources.process_start import programs
 
 if TYPE_CHECKING:
-    from tracklog.agents.codex.processes import CodexProcess
     from tracklog.home import Home
     from tracklog.model.session import Session
 
@@ -51,7 +48,7 @@ class KnownOf(NamedTuple):
 
     agent: str
     id: str
-    paths: Sequence[str]  # of its logs; of a session of Codex those of its main thread
+    paths: Sequence[str]  # of its logs; where clients hold logs open, those of its main thread
     last_ms: int  # the newest moment that any of its logs names
     signs: Signs
 
@@ -66,22 +63,30 @@ class SessionLives:
     def __init__(
         self, home: Home | None = None, *, homes: Iterable[Path] = (), now_ms: int | None = None
     ) -> None:
-        """`home` has the questions that tracklog itself asks. Registries are looked for in `homes`, and where logs stand."""
+        """`home` has the questions that tracklog itself asks. Clients are looked for in `homes`, and in those of the logs."""
         self._home = home
         self._homes = list(homes)
         self.now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
-        self._registered: dict[Path, dict[str, Registered]] = {}
-        self._rolls: dict[Path, Roll] = {}
-        self._home_of: dict[str, Path | None] = {}  # by folder
+        self._views: dict[str, ProcessView] = {}  # by agent
 
     def state_of(self, known: KnownOf) -> LiveState:
         """What it does now."""
         known = self._without_future(known)
-        found = self._registration(known)
         log = known.signs.log.at(self.now_ms) if known.signs.log is not None else None
-        signs = [known.signs.hook, found.sign if found else None, log, self._asks.get(known.id)]
+        facts = SessionFacts(
+            known.id,
+            known.paths,
+            known.last_ms,
+            does=lambda: log.state if log else None,
+            cwd=known.signs.cwd,
+            entrypoint=known.signs.entrypoint,
+        )
+        view = self._view(known.agent)
+        found = view.registration_of(facts)
+        asked = self._asks.get((known.agent, known.id))
+        signs = [known.signs.hook, found.sign if found else None, log, asked]
         told = [sign for sign in signs if sign is not None]
-        alive = self._alive(known, found, log)
+        alive = found.alive if found is not None else view.alive(facts)
         return state_of(told, alive, now_ms=self.now_ms, last_ms=known.last_ms)
 
     def life_of(self, known: KnownOf) -> Life:
@@ -95,10 +100,10 @@ class SessionLives:
 
     def living(self, agent: str, homes: Iterable[Path]) -> set[str]:
         """The sessions whose process lives, or the logs that one has open: whatever else was thought of them."""
-        if agent == "codex":
-            return {path for one in self._codex for path in one.rollouts or ()}
-        found = (one for home in homes for one in self._look(home).values())
-        return {one.session for one in found if one.alive.life == "alive"}
+        view = self._view(agent)
+        view.add_homes(homes)
+        opened = view.open_sessions()
+        return {*opened.ids, *opened.logs}
 
     def _without_future(self, known: KnownOf) -> KnownOf:
         """A session whose log was written by a clock ahead of ours, with the times at which it was really written."""
@@ -114,90 +119,25 @@ class SessionLives:
             signs=msgspec.structs.replace(known.signs, log=log),
         )
 
-    def _registration(self, known: KnownOf) -> Registered | None:
-        if known.agent != "claude":
-            return None
-        found = None
-        for home in self._homes_of(known):
-            one = self._look(home).get(known.id)
-            found = better(one, found) if one is not None else found
-        return found
-
-    def _homes_of(self, known: KnownOf) -> list[Path]:
-        """The homes whose registry may name a session: a client may write into another home than its own."""
-        return list(dict.fromkeys([*self._homes, *self._homes_with(known)]))
-
-    def _homes_with(self, known: KnownOf) -> list[Path]:
-        """The homes in which its logs stand."""
-        folders = {os.path.dirname(path) for path in known.paths}
-        for folder in folders - self._home_of.keys():
-            self._home_of[folder] = home_of(Path(folder, "log"))
-        return sorted({home for folder in folders if (home := self._home_of[folder]) is not None})
-
-    def _look(self, home: Path) -> dict[str, Registered]:
-        if home not in self._registered:
-            self._rolls[home] = Roll(home)
-            self._registered[home] = self._rolls[home].look(self.now_ms)
-        return self._registered[home]
-
-    def _alive(self, known: KnownOf, found: Registered | None, log: Sign | None) -> Alive:
-        if found is not None:
-            return found.alive
-        if known.agent == "codex":
-            return self._codex_alive(known)
-        facts = LogFacts(
-            known.last_ms,
-            log.state if log else None,
-            known.signs.cwd,
-            known.signs.entrypoint,
-        )
-        homes = self._homes_of(known)
-        own = self._homes_with(known) or homes
-        return unregistered(
-            facts,
-            is_kept=any(self._rolls[home].is_kept for home in own),
-            running=lambda: self._claude,
-            named=[one.registration.record.pid for home in homes for one in self._look(home).values()],
-            now_ms=self.now_ms,
-        )
-
-    def _codex_alive(self, known: KnownOf) -> Alive:
-        if not self._codex:
-            return Alive("gone", "no process has the log open", is_sure=False)
-        from tracklog.agents.codex.processes import codex_of
-
-        found = [codex_of(Path(path), self._codex, cwd=known.signs.cwd) for path in known.paths]
-        return min(
-            found, key=lambda one: ("alive", "unknown", "gone").index(one.life), default=Alive("unknown")
-        )
+    def _view(self, agent: str) -> ProcessView:
+        """The clients of an agent, at one moment for all questions."""
+        if agent not in self._views:
+            view = support_for(agent).processes.view(self._homes, programs=lambda: self._programs)
+            view.refresh(self.now_ms)
+            self._views[agent] = view
+        return self._views[agent]
 
     @cached_property
     def _programs(self) -> dict[int, bytes] | None:
         return programs()
 
     @cached_property
-    def _codex(self) -> list[CodexProcess]:
-        if pids_named("codex", self._programs) == []:
-            return []
-        from tracklog.agents.codex.processes import running_codex  # slow to load
-
-        return running_codex(self._programs)
-
-    @cached_property
-    def _claude(self) -> list[RunningClient]:
-        if pids_named("claude", self._programs) == []:
-            return []
-        from tracklog.agents.claude_code.processes import running_claude  # slow to load
-
-        return running_claude(self._programs)
-
-    @cached_property
-    def _asks(self) -> dict[str, Sign]:
+    def _asks(self) -> dict[tuple[str, str], Sign]:
         if self._home is None or not os.path.isdir(self._home.runs / "now"):
             return {}
         from tracklog.liveness.permission_requests import open_asks
 
-        return {ask.session: ask.sign for ask in reversed(open_asks(self._home))}
+        return {(ask.agent, ask.session): ask.sign for ask in reversed(open_asks(self._home))}
 
 
 def _written_ms(path: str) -> int | None:

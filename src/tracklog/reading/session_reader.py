@@ -91,7 +91,7 @@ class SpoolReader:
         signs = HookSigns()
         for spooled, _ in self._told({session.id}):
             if isinstance(spooled.payload, HookInput):
-                signs.see(spooled.payload, spooled.at_ms)
+                signs.add(spooled.payload, spooled.at_ms)
             elif isinstance(spooled.payload, TurnNotice):
                 signs.turn_completed(spooled.at_ms)
         return signs.sign
@@ -214,7 +214,7 @@ def _known_of(
     """What bears on the process of a session that was read."""
     log = LogSigns()
     for events in newest:
-        log.see(events)
+        log.add(events)
     mains = {str(file.path) for file in session.mains}
     keeps_main_open = support_for(session.agent).logs.keeps_main_log_open
     facts = (

@@ -1,8 +1,8 @@
-"""What a thread's log tells of the signs that its client gave beside the log: states of the registry, calls of hooks.
+"""Cues from a thread's log: when its client changed its state in the registry, and when it called hooks.
 
-Rules of this room
+Rules
   1. Times are those of the log. A sign may have come before the line that tells of it: a permission was asked for
-     between a call and its result. So signs come out in order of time only when all was heard.
+     between a call and its result. So signs come out in order of time only when all was added.
   2. A permission was asked for where the log says so: a person decided, a refusal that was no interruption, a tool
      that asks. Of a permission that was given, clients before 2.1.3xx tell nothing.
   3. Stop comes with the last line of an answer, not after it: that line is flushed later (docs/replay.md). No Stop
@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from msgspec import Raw
 
+from tracklog.agents.base import AgentReplay
 from tracklog.model.events import (
     LogEvent,
     ModelReplied,
@@ -44,7 +45,6 @@ _ASKED_AFTER_MS = 50  # from a call's line to the prompt, as measured
 _RAN_AFTER_MS = 60  # from a permission that is given to a quick result
 _IDLE_AFTER_MS = 30
 _DECIDED_BY_PERSON = b'"source":"user'
-_ESCALATED = b"require_escalated"
 _NEVER_RAN = "<tool_use_error>"
 
 
@@ -80,12 +80,12 @@ class _OpenCall(NamedTuple):
 class ThreadCues:
     """Follows the events of one thread. Hear them all, then call `finish`."""
 
-    def __init__(self, *, agent: str, thread: str | None = None) -> None:
+    def __init__(self, agent: AgentReplay, *, thread: str | None = None) -> None:
         self._found: list[Cue] = []
         self._agent = agent
         self._thread = thread  # None: the main thread
         self._open: dict[CallId, _OpenCall] = {}
-        self._refused: list[tuple[_OpenCall, int]] = []  # whether a person did it is told by what follows
+        self._refused: list[tuple[_OpenCall, int]] = []  # what follows says whether a person did it
         self._is_busy = False
         self._has_begun = False
         self._answered_ms = 0  # the last question: another one is put only then
@@ -94,11 +94,11 @@ class ThreadCues:
         self._shells: set[TaskId] = set()  # that run in the background
         self._ends: tuple[int, bool] | None = None  # a last answer was written, and says that it is the last
 
-    def hear(self, event: LogEvent, raw: bytes, at_ms: int) -> None:
-        """Takes in what happened next; `raw` is the line that tells it."""
-        heard = self._HEARD.get(type(event))
-        if heard is not None and not event.is_copy and (self._thread is not None or not event.is_sidechain):
-            heard(self, event, raw, at_ms)
+    def add(self, event: LogEvent, raw: bytes, at_ms: int) -> None:
+        """Add what happened next; `raw` is its line."""
+        handle = self._HANDLERS.get(type(event))
+        if handle is not None and not event.is_copy and (self._thread is not None or not event.is_sidechain):
+            handle(self, event, raw, at_ms)
 
     def finish(self) -> list[Cue]:
         """All signs, in order of time."""
@@ -139,7 +139,7 @@ class ThreadCues:
         self._work(at_ms)
         if event.api_error is not None:
             self._stop(at_ms, "StopFailure", {"error": event.api_error})
-        elif self._agent == "claude" and event.stop_reason not in _GOES_ON and not self._open:
+        elif self._agent.stops_with_last_answer and event.stop_reason not in _GOES_ON and not self._open:
             self._ends = (at_ms, event.stop_reason in _SAYS_ITS_LAST)
 
     def _called(self, event: ToolCalled, _: bytes, at_ms: int) -> None:
@@ -183,7 +183,8 @@ class ThreadCues:
     def _interrupted(self, event: TurnInterrupted, _: bytes, at_ms: int) -> None:
         is_refusal = event.request is None and not event.is_headless and self._thread is None
         for call, refused_ms in self._refused:
-            if is_refusal and (self._agent == "claude" or self._is_escalated(call.event)):
+            is_asked = not self._agent.asks_only_to_leave_sandbox or self._leaves_sandbox(call.event)
+            if is_refusal and is_asked:
                 self._ask(call)
                 self._answered_ms = refused_ms
         self._refused.clear()
@@ -193,7 +194,7 @@ class ThreadCues:
     def _ended(self, event: TurnEnded, _: bytes, at_ms: int) -> None:
         if self._ends is not None:
             self._settle_end(is_over=True)
-        elif self._is_busy and self._agent == "codex":
+        elif self._is_busy and not self._agent.stops_with_last_answer:
             self._stop(at_ms, "Stop", {"stop_hook_active": False, "last_assistant_message": event.text or ""})
         else:
             self._rest(at_ms + _IDLE_AFTER_MS)
@@ -237,12 +238,11 @@ class ThreadCues:
         if returned.is_headless:
             return False
         is_decided = returned.decision is not None and _DECIDED_BY_PERSON in raw
-        is_let_out = returned.said != "denied" and self._is_escalated(call)
+        is_let_out = returned.said != "denied" and self._leaves_sandbox(call)
         return is_decided or is_let_out or returned.feedback is not None or call.name in _QUESTIONS
 
-    def _is_escalated(self, call: ToolCalled) -> bool:
-        """Codex: whether it was to run outside of the sandbox, for which a person is asked."""
-        return self._agent == "codex" and _ESCALATED in bytes(call.input)
+    def _leaves_sandbox(self, call: ToolCalled) -> bool:
+        return self._agent.leaves_sandbox(bytes(call.input))
 
     def _answer(self, at_ms: int) -> None:
         self._answered_ms = at_ms
@@ -252,7 +252,7 @@ class ThreadCues:
         whose = {} if self._thread is None else {"agent_id": self._thread}
         self._found.append(HookCall(at_ms, event, {**whose, **fields}))
 
-    _HEARD: ClassVar[dict[type[LogEvent], Callable[[Any, Any, bytes, int], None]]] = {
+    _HANDLERS: ClassVar[dict[type[LogEvent], Callable[[Any, Any, bytes, int], None]]] = {
         PromptGiven: _prompted,
         TextInjected: _injected,
         TurnBegan: _began,

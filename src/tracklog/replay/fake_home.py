@@ -6,7 +6,7 @@ a process of that name, which has the log open: that is a child, too.
 
 The home that a replay writes: a folder of its own, never one that an agent uses.
 
-Rules of this room
+Rules
   1. A folder is taken if it is not there, is empty, or holds our mark and no log that the mark does not list.
   2. The homes of this machine's agents are refused, and whatever lies in them, mark or not.
   3. A name stands in the mark before its file is made, so a replay that was killed can be repeated.
@@ -26,12 +26,12 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tracklog.agents.claude_code import places as claude_places
-from tracklog.agents.codex import places as codex_places
-from tracklog.agents.roots import claude_homes, codex_homes, user_home
+from tracklog.agents.discovery import find
+from tracklog.agents.roots import all_homes
+from tracklog.agents.supported import SUPPORTED
 from tracklog.errors import UserError, why_failed
 from tracklog.home import open_private
-from tracklog.sources.log_file import LogFile
+from tracklog.sources.log_file import LogFile, Root
 
 MARK = ".tracklog-replay"
 _MARK_TEXT = (
@@ -48,7 +48,7 @@ class ReplayHome:
         self._env = os.environ if env is None else env
 
     def claim(self, places: Iterable[PurePosixPath]) -> None:
-        """Takes the folder and makes room for these files; raises UserError if it is somebody else's."""
+        """Takes the folder and makes room for these files; raises UserError if it holds other files."""
         self._refuse_homes_in_use()
         with self._refusals():
             self.path.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -81,12 +81,12 @@ class ReplayHome:
         return listed
 
     def _logs(self) -> Iterator[LogFile]:
-        for find in (claude_places.find, codex_places.find):
-            yield from (found for found in find(self.path) if isinstance(found, LogFile))
+        for agent in SUPPORTED.values():
+            found = find(Root(self.path, agent.name))
+            yield from (log for log in found if isinstance(log, LogFile))
 
     def _refuse_homes_in_use(self) -> None:
-        usual = [user_home(self._env) / name for name in (".claude", ".codex", ".config/claude")]
-        for home in {*claude_homes(self._env), *codex_homes(self._env), *usual}:
+        for home in all_homes(self._env):
             if self.path.is_relative_to(os.path.realpath(home)):
                 raise UserError(f"{self.path} is in the home of an agent ({home}): name a folder of its own")
 
@@ -160,7 +160,7 @@ def _wait_for_name(pid: int, name: str) -> None:
 
 @contextmanager
 def stand_in(program: Path | None = None, *, holding: Sequence[int] = ()) -> Iterator[int]:
-    """The pid of a child that waits for us, and holds open what these descriptors stand for."""
+    """The pid of a child that waits for us, and holds the files of these descriptors open."""
     quiet = subprocess.DEVNULL
     with subprocess.Popen(
         [_WAITS_FOR_US],

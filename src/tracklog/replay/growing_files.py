@@ -1,6 +1,6 @@
 """The files of a replay while they are written: logs that grow, the registry, the spool of hooks.
 
-Rules of this room
+Rules
   1. Bytes come from the recording part by part, so a replay needs no more memory than it writes at once.
   2. What a replay leaves behind ends with a whole line, also when it is stopped amid one.
   3. The registry is written in place, as Claude Code does it: who reads at the wrong moment finds it empty.
@@ -23,15 +23,15 @@ from tracklog.sources.files import chunks
 from tracklog.sources.log_file import LogFile
 
 _APPENDS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-_WRITES_ANEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-Told = Callable[[bytes], bytes]  # a part as the replay tells it: of the same length
+_REWRITES = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+Rewrite = Callable[[bytes], bytes]  # a part as the replay tells it: of the same length
 
 
 class ReplayedBytes:
     """The bytes of a recorded file, in order, as the replay tells them."""
 
-    def __init__(self, recorded: RecordedFile, told: Told) -> None:
-        self._parts = _parts_of(recorded.file, recorded.parts, told)
+    def __init__(self, recorded: RecordedFile, rewrite: Rewrite) -> None:
+        self._parts = _parts_of(recorded.file, recorded.parts, rewrite)
         self._held = bytearray()
 
     def take(self, n: int) -> bytes:
@@ -47,7 +47,7 @@ class ReplayedBytes:
         return self.take(len(self._held))
 
 
-def _parts_of(file: LogFile, parts: list[RecordedWrite], told: Told) -> Iterator[bytes]:
+def _parts_of(file: LogFile, parts: list[RecordedWrite], rewrite: Rewrite) -> Iterator[bytes]:
     source, held = chunks(file), bytearray()
     for part in parts:
         while len(held) < part.n_bytes:
@@ -55,14 +55,14 @@ def _parts_of(file: LogFile, parts: list[RecordedWrite], told: Told) -> Iterator
             if not more:
                 raise UserError(f"{file.path} became shorter while it was replayed")
             held += more
-        yield told(bytes(held[: part.n_bytes]))
+        yield rewrite(bytes(held[: part.n_bytes]))
         del held[: part.n_bytes]
 
 
 class GrowingFile:
-    """A file of the replay that is written bit by bit. Codex holds its logs open, Claude Code does not.
+    """A file of the replay that is written bit by bit. Some clients hold their logs open, others do not.
 
-    Of one that is held open, `on_open` is told the descriptor.
+    Of one that is held open, `on_open` gets the descriptor.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class RegistryFile:
 
     def touch(self) -> None:
         """Makes the file, still empty."""
-        os.close(open_private(self.path, _WRITES_ANEW))
+        os.close(open_private(self.path, _REWRITES))
 
     def write(self, status: str, waiting_for: str | None, at_ms: int) -> None:
         """Says what the client does; with an empty status, only that it is there."""
@@ -147,7 +147,7 @@ class RegistryFile:
             state |= {"status": status, "updatedAt": at_ms, "statusUpdatedAt": at_ms}
         if waiting_for is not None:
             state["waitingFor"] = waiting_for
-        with open(open_private(self.path, _WRITES_ANEW), "wb") as stream:
+        with open(open_private(self.path, _REWRITES), "wb") as stream:
             stream.write(msgspec.json.encode(self._known | state))
 
     def remove(self) -> None:

@@ -1,17 +1,17 @@
 """The plan of a replay: every write, every call of a hook, every state of the registry, each with its moment.
 
-Rules of this room
+Rules
   1. Lines reach the disk up to 100 ms after they were made, several at once, as the clients buffer them. Hooks and the
-     registry do not wait: Stop is heard before the last words of the turn stand in the log.
+     registry do not wait: Stop comes before the last words of the turn are in the log.
   2. At the same moment signs come before lines; but a session ends when its last line is written.
 
-The time of a replay: when something recorded is due again, and the times in lines told anew.
+The time of a replay: when something recorded is due again, and the times in lines rewritten.
 
-Rules of this room
-  1. A recording that is played N times faster also tells of times that pass N times faster: a line's time is the moment
+Rules
+  1. A recording that is played N times faster also states times that pass N times faster: a line's time is the moment
      at which it was due, so nothing in a replayed log lies in the future.
   2. Played at once, everything has just ended: its last line is of now, its pauses are those of the recording.
-  3. A time is written over with as many bytes as it had; nothing else in a line changes.
+  3. A time is overwritten with as many bytes as it had; nothing else in a line changes.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from tracklog.agents.supported import support_for
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.replay.cues import HookCall, StatusCue
 from tracklog.replay.fake_home import Host, ReplayHome, stand_in, waiting_as
@@ -76,7 +77,7 @@ class ReplayPace:
     def _elapsed(self, moment: int) -> int:
         n = bisect_right(self._pause_ends, moment)
         elapsed = moment - self._left_out_by(moment)
-        if n < len(self._pause_ends):  # within a pause that is cut short, time stands still at its end
+        if n < len(self._pause_ends):  # within a pause that is cut short, time stops at its end
             elapsed = min(elapsed, self._pause_ends[n] - self._left_out[n])
         return elapsed - self._first
 
@@ -85,16 +86,16 @@ class ReplayPace:
         return self._left_out[n - 1] if n else 0
 
 
-def with_times(line: bytes, told_ms: Callable[[int], int]) -> bytes:
-    """The line with the values of its `timestamp` keys told anew; it keeps its length."""
+def with_times(line: bytes, stated_ms: Callable[[int], int]) -> bytes:
+    """The line with the values of its `timestamp` keys rewritten; it keeps its length."""
 
-    def anew(match: re.Match[bytes]) -> bytes:
+    def rewritten(match: re.Match[bytes]) -> bytes:
         key, moment, fraction, end = match.groups()
         recorded = moment_ms(f"{moment.decode()}.{(fraction or b'0').decode()[:3]}Z")
-        told = NO_TIME if recorded == NO_TIME else told_ms(recorded)
-        return bytes(key + _written(told, fraction) + end) if 0 <= told < _YEAR_10000 else match[0]
+        stated = NO_TIME if recorded == NO_TIME else stated_ms(recorded)
+        return bytes(key + _written(stated, fraction) + end) if 0 <= stated < _YEAR_10000 else match[0]
 
-    return _TIMESTAMP.sub(anew, line)
+    return _TIMESTAMP.sub(rewritten, line)
 
 
 def _written(moment: int, fraction: bytes | None) -> bytes:
@@ -151,7 +152,7 @@ class Playing:
     recording: Recording
     pace: ReplayPace
     home: Path
-    manner: ReplayOptions
+    options: ReplayOptions
     host: Host
     files: list[GrowingFile] = field(default_factory=list)
     registry: RegistryFile | None = None
@@ -164,11 +165,11 @@ class Playing:
         return max(due.at_ms for due in self.due)
 
 
-def pace_of(recording: Recording, starts_ms: int, *, manner: ReplayOptions) -> ReplayPace:
-    """How the moments of a recording are told and met."""
+def pace_of(recording: Recording, starts_ms: int, *, options: ReplayOptions) -> ReplayPace:
+    """The pace at which a recording is played."""
     moments = [recording.first_ms - _LEAD_MS, *recording.moments, recording.last_ms + _TAIL_MS]
     return ReplayPace(
-        moments, starts_ms=starts_ms, speed=manner.speed, longest_pause_ms=manner.longest_pause_ms
+        moments, starts_ms=starts_ms, speed=options.speed, longest_pause_ms=options.longest_pause_ms
     )
 
 
@@ -186,10 +187,11 @@ def plan(session: Playing, home: ReplayHome) -> None:
     """Fills in what is to be done, and when."""
     for recorded in session.recording.files:
         _plan_file(session, recorded)
-    if session.manner.registers and session.recording.agent == "claude":
-        _plan_registry(session, home)
-    if session.manner.spool is not None:
-        _plan_hooks(session, session.manner.spool)
+    registry_folder = support_for(session.recording.agent).processes.registry_folder
+    if session.options.registers and registry_folder is not None:
+        _plan_registry(session, home, registry_folder)
+    if session.options.spool is not None:
+        _plan_hooks(session, session.options.spool)
     if session.registry is not None:
         _add_state(
             session, session.registry, session.last_ms, "removed", session.registry.remove, is_last=True
@@ -211,31 +213,32 @@ def _add(session: Playing, at_ms: int, do: Callable[[], ReplayStep], *, is_last:
 
 
 def _plan_file(session: Playing, recorded: RecordedFile) -> None:
-    told = partial(_told, session, has_times=recorded.is_log)
-    is_held = session.recording.agent == "codex"
+    rewrite = partial(_rewritten, session, has_times=recorded.is_log)
+    is_held = support_for(session.recording.agent).processes.holds_logs_open
     file = GrowingFile(
         session.home / recorded.place,
-        ReplayedBytes(recorded, told),
+        ReplayedBytes(recorded, rewrite),
         is_held=is_held,
-        on_open=partial(_let_codex_hold, session) if is_held and session.manner.registers else None,
+        on_open=partial(_let_client_hold, session) if is_held and session.options.registers else None,
     )
     session.files.append(file)
     due = [RecordedWrite(session.pace.due_ms(part.at_ms), part.n_bytes) for part in recorded.parts]
     for at_ms, n_bytes in _batched(due) if recorded.is_log else due:
-        for n, size in enumerate(_pieces(n_bytes, session.manner.tears if recorded.is_log else None)):
+        for n, size in enumerate(_pieces(n_bytes, session.options.tears if recorded.is_log else None)):
             step = ReplayStep(at_ms + n * _TORN_MS, "wrote", session.recording.id, file.path, size)
             _add(session, step.at_ms, partial(_append, file, step), is_last=recorded.is_log)
 
 
-def _let_codex_hold(session: Playing, descriptor: int) -> None:
-    program = session.life.enter_context(waiting_as("codex"))
+def _let_client_hold(session: Playing, descriptor: int) -> None:
+    name = support_for(session.recording.agent).processes.program
+    program = session.life.enter_context(waiting_as(name))
     session.life.enter_context(stand_in(program, holding=[descriptor]))
 
 
-def _told(session: Playing, data: bytes, *, has_times: bool) -> bytes:
+def _rewritten(session: Playing, data: bytes, *, has_times: bool) -> bytes:
     renamed = session.recording.renamed(data)
     return (
-        with_times(renamed, session.pace.due_ms) if has_times and not session.manner.keeps_times else renamed
+        with_times(renamed, session.pace.due_ms) if has_times and not session.options.keeps_times else renamed
     )
 
 
@@ -266,22 +269,22 @@ def _append(file: GrowingFile, step: ReplayStep) -> ReplayStep:
     return step
 
 
-def _plan_registry(session: Playing, home: ReplayHome) -> None:
-    place = PurePosixPath("sessions", f"{session.host.pid}.json")
+def _plan_registry(session: Playing, home: ReplayHome, folder: str) -> None:
+    place = PurePosixPath(folder, f"{session.host.pid}.json")
     home.claim([place])
     registry = RegistryFile(session.home / place, session.recording, session.host)
     session.registry = registry
     started_ms = session.recording.first_ms - _LEAD_MS
-    if session.manner.tears:
+    if session.options.tears:
         _add_state(session, registry, session.pace.due_ms(started_ms), "empty", registry.touch)
     started = [StatusCue(started_ms, ""), StatusCue(started_ms + _LEAD_MS // 4, "idle")]
     for cue in [*started, *(cue for cue in session.recording.cues if isinstance(cue, StatusCue))]:
-        write = partial(registry.write, cue.status, cue.waiting_for, _told_ms(session, cue.at_ms))
+        write = partial(registry.write, cue.status, cue.waiting_for, _stated_ms(session, cue.at_ms))
         _add_state(session, registry, session.pace.due_ms(cue.at_ms), cue.status or "no status", write)
 
 
-def _told_ms(session: Playing, moment: int) -> int:
-    return moment if session.manner.keeps_times else session.pace.due_ms(moment)
+def _stated_ms(session: Playing, moment: int) -> int:
+    return moment if session.options.keeps_times else session.pace.due_ms(moment)
 
 
 def _add_state(
@@ -313,11 +316,11 @@ def _plan_hooks(session: Playing, spool: SpoolWriter) -> None:
 def _add_call(
     session: Playing, spool: SpoolWriter, call: HookCall, at_ms: int, *, is_last: bool = False
 ) -> None:
-    told_ms = call.at_ms if session.manner.keeps_times else at_ms
+    stated_ms = call.at_ms if session.options.keeps_times else at_ms
 
     def do() -> ReplayStep:
         payload = _payload(session, call)
-        n_bytes = spool.append(told_ms, session.recording.agent, session.host.pid, payload)
+        n_bytes = spool.append(stated_ms, session.recording.agent, session.host.pid, payload)
         return ReplayStep(at_ms, "hook", session.recording.id, spool.path, n_bytes, detail=call.event)
 
     _add(session, at_ms, do, is_last=is_last)

@@ -1,9 +1,9 @@
 """Plays recorded sessions again: writes them into a fake home as their clients did, in their own time or faster.
 
-Rules of this room
+Rules
   1. All is planned first (replay_planning). Then it is done in order, one step at a time; between two steps nothing
      happens, so whoever drives the steps drives the time.
-  2. At the end the logs are those of the recording, byte for byte, but for times and ids that were to be told anew.
+  2. At the end the logs are those of the recording, byte for byte, but for times and ids that were to be told rewritten.
   3. Whenever it is stopped: no half line stays, no file of the registry, no process.
 """
 
@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
+from tracklog.agents.supported import support_for
 from tracklog.errors import UserError, why_failed
 from tracklog.reading.session_files import SessionFiles
 from tracklog.replay.fake_home import ReplayHome, hosts
@@ -80,7 +81,7 @@ def replay(
         raise UserError("the speed must be more than 0")
     if as_id is not None and len(sessions) != 1:
         raise UserError("only a single session can be replayed under another id")
-    manner = ReplayOptions(
+    options = ReplayOptions(
         speed=speed,
         longest_pause_ms=None if longest_pause_s is None else round(longest_pause_s * 1000),
         keeps_times=keeps_times,
@@ -91,29 +92,33 @@ def replay(
     recordings = [recording_of(session, as_id=as_id) for session in sessions]
     home = ReplayHome(directory, env)
     home.claim(file.place for one in recordings for file in one.files)
-    if manner.spool:
-        manner.spool.make()
-    return _steps(recordings, home, manner, clock or WallClock())
+    if options.spool:
+        options.spool.make()
+    return _steps(recordings, home, options, clock or WallClock())
 
 
 def _steps(
-    recordings: list[Recording], home: ReplayHome, manner: ReplayOptions, clock: Clock
+    recordings: list[Recording], home: ReplayHome, options: ReplayOptions, clock: Clock
 ) -> Iterator[ReplayStep]:
-    registered = [one for one in recordings if manner.registers and one.agent == "claude"]
+    registered = [one for one in recordings if options.registers and _has_registry(one)]
     with ExitStack() as open_things:
         living = open_things.enter_context(hosts(max(len(registered), 1)))
         host_of = {id(one): host for one, host in zip(registered, living, strict=False)}
         starts_ms = clock.now_ms()
         playing = []
         for one in recordings:
-            pace = pace_of(one, starts_ms, manner=manner)
-            session = Playing(one, pace, home.path, manner, host_of.get(id(one), living[0]))
+            pace = pace_of(one, starts_ms, options=options)
+            session = Playing(one, pace, home.path, options, host_of.get(id(one), living[0]))
             open_things.callback(leave_in_order, session)
             plan(session, home)
             playing.append(session)
         for due in sorted((due for one in playing for due in one.due), key=lambda due: due[:3]):
             clock.wait_until(due.at_ms)
             yield _done(due, home.path)
+
+
+def _has_registry(recording: Recording) -> bool:
+    return support_for(recording.agent).processes.registry_folder is not None
 
 
 def _done(due: ScheduledStep, home: Path) -> ReplayStep:

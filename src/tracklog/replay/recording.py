@@ -1,6 +1,6 @@
 """A session's files as a recording: when each line was written, and what the client did beside writing.
 
-Rules of this room
+Rules
   1. A line without a time was written with the line before it; lines of one file never change their order.
   2. What is no log was there when a line first named it: a subagent's card before its log, an output before its result.
   3. Each file has a place in a home of its agent, also where the recording stands in a plain folder or an archive.
@@ -13,11 +13,11 @@ import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from tracklog.agents.claude_code.places import slug
 from tracklog.agents.registry import lines_of, reader_for, translator_of
+from tracklog.agents.supported import support_for
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.errors import UserError
 from tracklog.model.events import LogEvent, SessionDescribed
@@ -25,11 +25,10 @@ from tracklog.reading.session_files import SessionFiles, thread_of
 from tracklog.replay.cues import Cue, ThreadCues
 from tracklog.sources.files import NotReadable
 from tracklog.sources.lines import Line
-from tracklog.sources.log_file import LINE_SUFFIXES, UUID, Agent, FileKind, LogFile
+from tracklog.sources.log_file import UUID, Agent, FileKind, LogFile
 
 _LOGS = (FileKind.TRANSCRIPT, FileKind.SUBAGENT, FileKind.JOURNAL, FileKind.OTHER)
-_HEARD = (FileKind.TRANSCRIPT, FileKind.SUBAGENT)
-_DAY = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)")
+_WITH_CUES = (FileKind.TRANSCRIPT, FileKind.SUBAGENT)
 
 
 class RecordedWrite(NamedTuple):
@@ -96,7 +95,7 @@ class Recording:
 
 
 @dataclass
-class _Heard:
+class _ReadLog:
     """What one log tells."""
 
     file: LogFile
@@ -122,24 +121,22 @@ def recording_of(session: SessionFiles, *, as_id: str | None = None) -> Recordin
     """The session as a recording, to be played under its own id or another one."""
     beside = [file for file in session.files if file.kind not in _LOGS]
     names = _any_of(file.path.name.encode() for file in beside)
-    heard = [_listen(file, names, session) for file in session.files if file.kind in _LOGS]
-    heard = [one for one in heard if one.lengths]
-    if not heard:
+    logs = [_read_log(file, names, session) for file in session.files if file.kind in _LOGS]
+    logs = [one for one in logs if one.lengths]
+    if not logs:
         raise UserError(f"there is nothing to replay in the session {session.id}")
-    described = next((one.described for one in heard if one.described), None)
+    described = next((one.described for one in logs if one.described), None)
     cwd = (described and described.cwd) or ""
     ids = _new_ids(session, as_id) if as_id else {}
-    files = [RecordedFile(one.file, _place(one.file, session, cwd), one.parts) for one in heard]
+    files = [RecordedFile(one.file, _place(one.file, session, cwd), one.parts) for one in logs]
     files += [
-        RecordedFile(file, _place(file, session, cwd), [_at_once(file, heard)])
-        for file in beside
-        if file.size
+        RecordedFile(file, _place(file, session, cwd), [_at_once(file, logs)]) for file in beside if file.size
     ]
     return Recording(
         id=as_id or session.id,
         agent=session.agent,
         files=_each_place_once(files, ids),
-        cues=sorted((cue for one in heard for cue in one.cues), key=lambda cue: cue.at_ms),
+        cues=sorted((cue for one in logs for cue in one.cues), key=lambda cue: cue.at_ms),
         ids=ids,
         cwd=cwd,
         version=described.version if described else None,
@@ -152,34 +149,34 @@ def _any_of(names: Iterable[bytes]) -> re.Pattern[bytes] | None:
     return re.compile(words) if words else None
 
 
-def _listen(file: LogFile, names: re.Pattern[bytes] | None, session: SessionFiles) -> _Heard:
+def _read_log(file: LogFile, names: re.Pattern[bytes] | None, session: SessionFiles) -> _ReadLog:
     """Reads a log once; of one that is damaged, what can be read."""
-    heard = _Heard(file)
+    log = _ReadLog(file)
     is_main = file in session.mains
-    cues = ThreadCues(agent=session.agent, thread=None if is_main else str(thread_of(file)))
+    cues = ThreadCues(support_for(session.agent).replay, thread=None if is_main else str(thread_of(file)))
     translator = translator_of(file)
     now_ms = NO_TIME
     try:
-        for piece in reader_for(file).read(_noted(lines_of(file), heard)):
+        for piece in reader_for(file).read(_noted(lines_of(file), log)):
             at_ms = moment_ms(piece.at)
-            heard.times[piece.line - 1] = max(heard.times[piece.line - 1], at_ms)
+            log.times[piece.line - 1] = max(log.times[piece.line - 1], at_ms)
             now_ms = max(now_ms, at_ms)
             for name in names.findall(piece.raw) if names else ():
-                heard.named.setdefault(name, now_ms)
-            for event in translator.translate(piece) if file.kind in _HEARD else ():
-                heard.described = heard.described or _description(event)
-                cues.hear(event, piece.raw, now_ms)
+                log.named.setdefault(name, now_ms)
+            for event in translator.translate(piece) if file.kind in _WITH_CUES else ():
+                log.described = log.described or _description(event)
+                cues.add(event, piece.raw, now_ms)
     except NotReadable:
         pass  # the bytes before the damage are what is played
-    begins_ms = heard.parts[0].at_ms if heard.lengths else 0
-    heard.cues = [cue._replace(at_ms=max(cue.at_ms, begins_ms)) for cue in cues.finish()]
-    return heard
+    begins_ms = log.parts[0].at_ms if log.lengths else 0
+    log.cues = [cue._replace(at_ms=max(cue.at_ms, begins_ms)) for cue in cues.finish()]
+    return log
 
 
-def _noted(lines: Iterable[Line], heard: _Heard) -> Iterator[Line]:
+def _noted(lines: Iterable[Line], log: _ReadLog) -> Iterator[Line]:
     for line in lines:
-        heard.lengths.append(line.length + line.ended)
-        heard.times.append(NO_TIME)
+        log.lengths.append(line.length + line.ended)
+        log.times.append(NO_TIME)
         yield line
 
 
@@ -187,59 +184,31 @@ def _description(event: LogEvent) -> SessionDescribed | None:
     return event if isinstance(event, SessionDescribed) and event.cwd else None
 
 
-def _at_once(file: LogFile, heard: list[_Heard]) -> RecordedWrite:
+def _at_once(file: LogFile, logs: list[_ReadLog]) -> RecordedWrite:
     """A file beside the logs: there before the log it belongs to, or the line that names it; else at the end."""
     stem = file.path.name.partition(".")[0]
     if file.kind is FileKind.META:
-        for one in heard:
+        for one in logs:
             if one.file.path.parent == file.path.parent and one.file.path.name.partition(".")[0] == stem:
                 return RecordedWrite(one.parts[0].at_ms, file.size)
-    named = [one.named[name] for one in heard if (name := file.path.name.encode()) in one.named]
-    return RecordedWrite(min(named) if named else max(one.parts[-1].at_ms for one in heard), file.size)
+    named = [one.named[name] for one in logs if (name := file.path.name.encode()) in one.named]
+    return RecordedWrite(min(named) if named else max(one.parts[-1].at_ms for one in logs), file.size)
 
 
 def _new_ids(session: SessionFiles, as_id: str) -> dict[bytes, bytes]:
-    """A new id of the same length for the session, and with it for each thread of Codex, which has one of its own."""
+    """A new id of the same length for the session, and with it for each thread that has one of its own."""
     if not re.fullmatch(UUID, as_id) or not re.fullmatch(UUID, session.id):
         raise UserError("a session can be replayed under another id only if both ids are UUIDs")
     ids = {session.id.encode(): as_id.encode()}
-    if session.agent == "codex":
+    if support_for(session.agent).replay.threads_have_own_ids:
         threads = {file.session for file in session.files if file.session and file.session != session.id}
         ids |= {one.encode(): str(uuid.uuid5(uuid.UUID(as_id), one)).encode() for one in threads}
     return ids
 
 
 def _place(file: LogFile, session: SessionFiles, cwd: str) -> PurePosixPath:
-    return _codex_place(file) if session.agent == "codex" else _claude_place(file, session, cwd)
-
-
-def _codex_place(file: LogFile) -> PurePosixPath:
-    """Where Codex writes a rollout while it runs, wherever it was put later."""
-    name = file.path.name.removesuffix(".zst")
-    day = _DAY.match(name)
-    return PurePosixPath("sessions", *day.groups(), name) if day else PurePosixPath("sessions", name)
-
-
-def _claude_place(file: LogFile, session: SessionFiles, cwd: str) -> PurePosixPath:
-    inside = _below(file.path, file.root)
-    if inside.parts[:1] == ("projects",) and len(inside.parts) > 2:
-        return inside
-    project = PurePosixPath("projects", slug(cwd or "/"))
-    if file in session.mains:
-        return project / f"{session.id}.jsonl"
-    if file.kind is FileKind.TOOL_RESULT:
-        return project / session.id / "tool-results" / file.path.name
-    folder = (
-        project / session.id / "subagents" if file.kind in (FileKind.SUBAGENT, FileKind.META) else project
-    )
-    name = file.path.name.removesuffix(".zst") if file.path.name.endswith(LINE_SUFFIXES) else file.path.name
-    return folder / name
-
-
-def _below(path: Path, root: Path) -> PurePosixPath:
-    """The path from the root on; its name alone, where it does not plainly lie below."""
-    inside = PurePosixPath(path.relative_to(root)) if path.is_relative_to(root) else PurePosixPath(path.name)
-    return inside if ".." not in inside.parts else PurePosixPath(path.name)
+    replay = support_for(session.agent).replay
+    return replay.place_of(file, session.id, is_main=file in session.mains, cwd=cwd)
 
 
 def _each_place_once(files: list[RecordedFile], ids: dict[bytes, bytes]) -> list[RecordedFile]:

@@ -1,6 +1,8 @@
-"""Who started us: the run whose child we work for, or the session among whose processes we are.
+"""Which processes have a session open: those above us, one of which started us, and the one that writes a session.
 
-Rules of this room
+Who started us is the run whose child we work for, or the session among whose processes we are.
+
+Rules
   1. `TRACKLOG_RUN` stands in the environment of every child and of all that it starts. It names the run; the register
      knows the run's session, or will.
   2. A client that was started further down inherits the variable, too. If it is one of our ancestors, and the run's own
@@ -8,6 +10,9 @@ Rules of this room
   3. A process is whose it says it is only if its start fits: pids are used again. What may not be looked at is nobody.
   4. Who takes leave of the processes above it (a detached run) asks before: `remember_our_parent`.
   5. Not to know is fine: a run without a parent is a run.
+  6. A client has a session open that it names in its registry, or whose log it holds open; a run of ours stands in the
+     register before its client has said anything. Before a second process writes a session, only one that certainly lives
+     counts: not a pid that was used again, and not a process that cannot be seen from here.
 
 The register itself stands upstream, where the board can read it; here it is offered to those who run.
 """
@@ -16,15 +21,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from tracklog.agents.roots import claude_homes
+from tracklog.agents.base import OpenSessions
+from tracklog.agents.roots import default_roots
+from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.home import Home
 from tracklog.live.run_entries import Ended, How, Parent, RunEntry, RunState, SessionNamed, Started
 from tracklog.live.run_register import Runs, note_ended, note_named, note_started, now_text, runs, start_mark
 from tracklog.run.process.supervise import MARK
-from tracklog.sources.files import NotReadable, open_log
 from tracklog.supervisor import processes, row_of
 
 __all__ = [
@@ -35,6 +43,7 @@ __all__ = [
     "RunState",
     "Runs",
     "SessionNamed",
+    "SessionWriter",
     "Started",
     "note_ended",
     "note_named",
@@ -45,11 +54,11 @@ __all__ = [
     "remember_our_parent",
     "runs",
     "start_mark",
+    "writer_of",
 ]
 
 _RUN = re.compile(r"[0-9a-f]{16}")
-_MOST_ABOVE = 64  # processes; who stands deeper knows their parents all the same
-_MOST_BYTES = 1 << 20  # of a registry file
+_MOST_ABOVE = 64  # processes; a deeper one finds its parent among them all the same
 
 
 def parent_run_of_us(env: Mapping[str, str]) -> str | None:
@@ -98,58 +107,59 @@ def _processes_above(pid: int) -> Iterator[int]:
 
 def _session_among(pids: Sequence[int], env: Mapping[str, str]) -> Parent | None:
     """The session of the nearest of these processes that has one."""
-    homes = claude_homes(env)
-    rollouts = _rollouts_of(pids)
+    roots = default_roots(env)
+    opened = {
+        agent: one.processes.opened_by(pids, homes=[root.path for root in roots if root.agent == agent])
+        for agent, one in SUPPORTED.items()
+    }
     for pid in pids:
-        session = next(filter(None, (_registered(home, pid) for home in homes)), None)
-        if session is not None:
-            return Parent("claude", session)
-        if (thread := _thread_in(rollouts.get(pid, frozenset()))) is not None:
-            return Parent("codex", thread)
+        for agent in SUPPORTED:
+            has = opened[agent].get(pid, OpenSessions())
+            session = next(iter(has.ids), None) or _session_of(has.logs)
+            if session is not None:
+                return Parent(agent, session)
     return None
 
 
-def _registered(home: Path, pid: int) -> str | None:
-    """The session that a living Claude Code of this number has registered."""
-    name = f"{pid}.json"
-    if not (home / "sessions" / name).exists():
-        return None
-    from tracklog.agents.claude_code.session_registry import Registration, read_registration  # slow to load
-
-    try:
-        with open_log(home / "sessions" / name) as stream:
-            owner = os.fstat(stream.fileno()).st_uid
-            read = read_registration(name, stream.read(_MOST_BYTES) or b"", owner=owner)
-    except (NotReadable, OSError):
-        return None
-    is_it = isinstance(read, Registration) and read.process().life == "alive"
-    return read.record.session_id if is_it and isinstance(read, Registration) else None
-
-
-def _rollouts_of(pids: Sequence[int]) -> dict[int, frozenset[str]]:
-    """The logs that each Codex among them has open. All processes are looked at only if there is one."""
-    if not any(map(_may_be_codex, pids)):
-        return {}
-    from tracklog.agents.codex.processes import running_codex  # slow to load
-
-    return {one.pid: one.rollouts or frozenset() for one in running_codex()}
-
-
-def _may_be_codex(pid: int) -> bool:
-    """By its name; where names cannot be read so easily, anybody may be."""
-    try:
-        return b"codex" in Path(f"/proc/{pid}/comm").read_bytes().lower()
-    except OSError:
-        return not os.path.exists("/proc/self/stat")
-
-
-def _thread_in(rollouts: frozenset[str]) -> str | None:
-    """The session to which the logs that a Codex has open belong; of several the one that was written last."""
-    if not rollouts:
+def _session_of(logs: Collection[str]) -> str | None:
+    """The session to which the logs that a client has open belong; of several the one that was written last."""
+    if not logs:
         return None
     from tracklog.agents.discovery import find_at
     from tracklog.reading.session_files import group  # slow to load
 
-    files = [file for path in sorted(rollouts) for file in find_at(Path(path))]
+    files = [file for path in sorted(logs) for file in find_at(Path(path))]
     sessions = sorted(group(files), key=lambda one: one.changed_ns)
     return sessions[-1].id if sessions else None
+
+
+class SessionWriter(NamedTuple):
+    """A process that has a session open."""
+
+    pid: int
+    since_ms: int  # when the process was started
+
+
+def writer_of(agent: str, session: str, *, env: Mapping[str, str], home: Home) -> SessionWriter | None:
+    """The living process that has this session open; None if there is none, or nobody can tell."""
+    view = support_for(agent).processes.view(root.path for root in default_roots(env) if root.agent == agent)
+    view.refresh(time.time_ns() // 1_000_000)
+    pid = view.writer_of(session)
+    found = _writer(pid) if pid is not None else None
+    return found or _run_writing(agent, session, home)
+
+
+def _run_writing(agent: str, session: str, home: Home) -> SessionWriter | None:
+    for run in runs(home).by_session(agent, session):
+        if run.ended is None and run.started.pid is not None and run.alive().life == "alive":
+            return _writer(run.started.pid)
+    return None
+
+
+def _writer(pid: int) -> SessionWriter | None:
+    import psutil  # slow to load, and seldom needed
+
+    try:
+        return SessionWriter(pid, int(psutil.Process(pid).create_time() * 1000))
+    except psutil.Error:
+        return None  # it has just ended

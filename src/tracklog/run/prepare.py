@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def refuse_if_open(agent: str, session: str, *, env: Mapping[str, str], home: Home) -> None:
     """Raise UserError if a living process has this session open."""
-    from tracklog.live.session_writer import writer_of  # slow to load, and most runs go on with nothing
+    from tracklog.run.parent import writer_of  # slow to load, and most runs go on with nothing
 
     writer = writer_of(agent, session, env=env, home=home)
     if writer is None:

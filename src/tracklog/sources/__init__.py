@@ -2,5 +2,5 @@
 
 Find and open files (`files`, `folders`, `log_file`), cut them into lines (`lines`, `needles`), look at processes
 (`processes`, `process_start`), edit settings files (`settings_files`, `settings_text`), spread work over processes
-(`workers`). `tail/` follows growing files. Imports nothing but `errors`, `clock` and `home`.
+(`workers`). `tail/` knows growing files again and hears when they change. Imports nothing but `errors`, `clock` and `home`.
 """

@@ -1,6 +1,6 @@
-"""Opens and reads logs, whatever stands at the path by now.
+"""Open and read logs, whatever is at the path by now.
 
-Rules of this room
+Rules
   1. Only regular files are read. The file is opened first and looked at afterwards, so nothing can be swapped in
      between; opening never waits, for a FIFO or anything else.
   2. Memory does not grow with the file, nor with what a small compressed file claims to hold.
@@ -125,7 +125,7 @@ def _first(contents: Iterator[Chunk], n_bytes: int) -> Iterator[Chunk]:
 
 
 def stored_chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:
-    """The bytes as they stand on the disk, compressed or not."""
+    """The bytes as they are on the disk, compressed or not."""
     with open_log(file) as stream, _refusals_of(_path_of(file)):
         stream.seek(start)
         while piece := stream.read(size):

@@ -1,6 +1,6 @@
 """Lists folders without ever leaving them.
 
-Rules of this room
+Rules
   1. A symbolic link is named, never followed; only a caller that says `may_be_link` (for a root, or one of the
      well-known folders directly in it) gets its target listed.
   2. Whatever cannot be listed becomes a Skipped with its reason; the rest is still found.
@@ -39,7 +39,7 @@ def noted_folders() -> Iterator[dict[str, int]]:
 
 @dataclass(slots=True)
 class Listing:
-    """The names in one folder, by what they are; links and other oddities stand in `skipped` too."""
+    """The names in one folder, by what they are; links and other oddities are in `skipped` too."""
 
     files: dict[str, os.stat_result] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)

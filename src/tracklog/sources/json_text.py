@@ -1,6 +1,6 @@
 """JSON as it is found: a tolerant parser, and a look at the outermost keys without recursion.
 
-Rules of this room
+Rules
   1. `loads` raises nothing but ValueError (not JSON) and RecursionError (so many values that they would fill
      the memory: a line of 32 MiB can hold 16 million empty lists). What is nested too deep to decode is left out.
   2. Every string that comes out can be encoded as UTF-8: bad bytes and lone surrogates become U+FFFD.

@@ -1,6 +1,6 @@
 r"""Cuts bytes into lines; knows nothing of files or JSON.
 
-Rules of this room
+Rules
   1. Only b"\n" separates. "\r", U+2028 and friends are content.
   2. Feed bytes in any pieces: the lines are the same as if they had come at once.
   3. A last line without newline is a line; it comes out of `end()`, with `ended` false.

@@ -47,10 +47,10 @@ class LogFile(NamedTuple):
     device: int
     inode: int
     ctime_ns: int = 0
-    stored: Path | None = None  # where its bytes are, if they no longer stand at its path
+    stored: Path | None = None  # where its bytes are, if no longer at its path
     fallback: Path | None = None  # the archive's copy, read while the file at its path cannot be opened
     copy_bytes: int | None = None  # how much of its contents the archive's copy must hold
-    until: int | None = None  # only so many bytes of its contents are meant; None: all that there are
+    until: int | None = None  # how many bytes of its contents count; None: all
 
 
 class Skipped(NamedTuple):
@@ -65,11 +65,11 @@ class Root(NamedTuple):
 
     path: Path
     agent: Agent | None
-    part: str | None = None  # the one folder of the home that is meant; None: all of it
+    part: str | None = None  # one folder of the home; None: all of it
 
 
 class PathFacts(NamedTuple):
-    """What the place of a file in an agent's home tells of it."""
+    """What the place of a file in an agent's home says about it."""
 
     kind: FileKind
     session: str | None = None

@@ -1,6 +1,6 @@
 """The lines of a log that hold some bytes: found by a search over whole chunks, without cutting the others.
 
-Rules of this room
+Rules
   1. The lines are those that `lines.cut` gives, with the same offsets; longer ones than it keeps are left out, and so
      are those behind a run of NUL bytes that is as long.
   2. Memory is bounded by a chunk and the longest line that is kept.
@@ -22,7 +22,7 @@ from tracklog.sources.lines import KEPT_BYTES
 Hit = tuple[int, bytes]  # offset, and the line
 HitView = tuple[int, Any]  # the same with bytes, or with a view of them that is as good for decoders
 Chunk = bytes | memoryview
-_LEAST_STEM = 3  # what is shorter stands everywhere
+_LEAST_STEM = 3  # what is shorter occurs everywhere
 
 
 class LinesWith:
@@ -105,12 +105,12 @@ class LinesWith:
         return sorted(by_offset.items())
 
 
-_Forms = dict[int, tuple[int, bytes]]  # by the byte before the stem: where it stands in which needle
+_Forms = dict[int, tuple[int, bytes]]  # by the byte before the stem: its place in which needle
 
 
 @cache
 def _stems(needles: tuple[bytes, ...]) -> list[tuple[bytes, _Forms]]:
-    """What to search for, and the needles that may stand there: all of them, if they have enough in common."""
+    """What to search for, and the needles that may be there: all of them, if they have enough in common."""
     one, *others = needles or (b"",)
     parts = [one[start:end] for start in range(1, len(one)) for end in range(start + _LEAST_STEM, len(one))]
     for stem in sorted(parts, key=len, reverse=True):
@@ -122,7 +122,7 @@ def _stems(needles: tuple[bytes, ...]) -> list[tuple[bytes, _Forms]]:
 
 
 def _places(text: Str, chunk: Chunk, start: int, end: int, stem: bytes, forms: _Forms) -> Iterator[int]:
-    """Where one of the needles stands: one place of each line is enough."""
+    """Where one of the needles is: one place of each line is enough."""
     find = text.find
     while (place := find(stem, start, end)) >= 0:
         start = place + 1

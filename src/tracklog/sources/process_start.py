@@ -74,4 +74,4 @@ class Alive(NamedTuple):
 
 
 UNKNOWN_PROCESS = Alive("unknown")
-NEAR_MS = 2_000  # two clocks that tell of one start may differ by so much
+NEAR_MS = 2_000  # two clocks may differ by so much about one start

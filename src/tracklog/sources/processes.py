@@ -1,6 +1,6 @@
 """Which processes live: whether a pid is still the process that was meant, and which client may write which log.
 
-Rules of this room
+Rules
   1. A pid alone proves nothing: numbers are used again. The start time must fit, as the client noted it.
   2. A pid of another container or machine says nothing here: then the answer is unknown, never gone.
   3. Every question has an answer: processes end while we look, belong to others, or may not be looked at.
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -57,6 +58,43 @@ def is_running(pid: int) -> bool:
     except OSError:  # it is gone, or this system has no /proc
         return psutil.pid_exists(pid)
     return not told.rpartition(b")")[2].strip().startswith(_ENDED)
+
+
+class RunningClient(NamedTuple):
+    """A running client."""
+
+    pid: int
+    started_ms: int
+    cwd: str | None  # None: we may not look
+    logs: frozenset[str] | None  # that it has open: real paths; None: we may not look
+
+
+def running_clients(
+    program: str, programs: Mapping[int, bytes] | None, *, log_name: re.Pattern[str] | None = None
+) -> list[RunningClient]:
+    """All processes of a program that can be seen, with the files of this name that each has open."""
+    found = (_client(process, log_name) for process in processes_named(program, programs))
+    return [client for client in found if client is not None]
+
+
+def _client(process: psutil.Process, log_name: re.Pattern[str] | None) -> RunningClient | None:
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return None
+        logs = _open_logs(process, log_name) if log_name is not None else frozenset()
+        return RunningClient(process.pid, started_ms_of(process), cwd_of(process), logs)
+    except psutil.NoSuchProcess:
+        return None
+    except psutil.AccessDenied:
+        return RunningClient(process.pid, started_ms_of(process), None, None)
+
+
+def _open_logs(process: psutil.Process, log_name: re.Pattern[str]) -> frozenset[str] | None:
+    try:
+        paths = [file.path for file in process.open_files()]
+    except psutil.AccessDenied:
+        return None
+    return frozenset(os.path.realpath(path) for path in paths if log_name.fullmatch(os.path.basename(path)))
 
 
 def processes_named(word: str, programs: Mapping[int, bytes] | None) -> Iterator[psutil.Process]:

@@ -1,6 +1,6 @@
-"""A file of somebody else's, changed so that no edit of anybody is ever lost.
+"""Change a file that others edit too, so that no edit is ever lost.
 
-Rules of this room
+Rules
   1. The new text is written beside the file and put in its place at once: a reader sees the old file or the new one.
   2. Others write there without asking. What we put our text in place of is looked at once more, after it is out of reach:
      if it is not what we had read, our change is made anew upon it. Linux and macOS can swap two files; where a file
@@ -10,7 +10,7 @@ Rules of this room
 
 Temporary files of `hooks install` and `uninstall`, and the removal of those that a killed process left.
 
-Rules of this room
+Rules
   1. The name says whose file it is and what was in it: `.part` while it is written, then digests of the bytes before
      and after the change.
   2. A file is removed only if it holds what we wrote or what we had read (of which our home has a copy), or if it is
@@ -175,7 +175,7 @@ def _change(target: Path, change: Change) -> SettingsChange:
             time.sleep(_SETTLE_S)
             if read_whole(target) == old:
                 raise
-            continue  # somebody was in the middle of writing it
+            continue  # another program was in the middle of writing it
         if new == old or _is_put(target, old, new):
             return SettingsChange(old, new)
     raise UserError(f"cannot change {target}: it is being written all the time; try again later")
@@ -273,7 +273,7 @@ def _copy_nature(like: Path, descriptor: int) -> None:
 
 
 def _is_linked(aside: Path, target: Path) -> bool:
-    """Gives a new file its name, unless somebody has made one meanwhile."""
+    """Give a new file its name, unless there is one by now."""
     try:
         os.link(aside, target)
     except FileExistsError:
@@ -289,14 +289,14 @@ def _is_swapped(aside: Path, target: Path, old: bytes, new: bytes) -> bool:
     for wait_s in _LOOKS_S:
         time.sleep(wait_s)
         if read_whole(aside) != old:
-            _swap(aside, target)  # an edit came between: it goes back to its place, and we begin anew
+            _swap(aside, target)  # an edit came between: it goes back to its place, and we begin again
             _keep_if_it_is_not_ours(aside, target, new)
             return False
     return True
 
 
 def _keep_if_it_is_not_ours(aside: Path, target: Path, new: bytes) -> None:
-    """Two edits within the blink of an eye: one stands, the other is kept beside it, and said."""
+    """Of two edits at the same moment one counts, the other is kept in a file of its own, and reported."""
     if read_whole(aside) == new:
         return
     kept = aside.with_name(f"{aside.name}.kept")

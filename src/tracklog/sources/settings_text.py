@@ -1,6 +1,6 @@
-"""JSON text that is edited where it stands: what we add is added, what we take out goes, and no other byte moves.
+"""Edit JSON text in place: what we add is added, what we take out goes, and no other byte moves.
 
-Rules of this room
+Rules
   1. Nothing of the user's is ever written anew from its value: order, blanks, spelling of numbers, duplicate keys, escapes stay.
   2. What is added follows the style around it: newlines, indentation, blanks behind colons and commas.
   3. What was added as the last of a container can be cut out again to the very bytes that stood there before.
@@ -48,7 +48,7 @@ class JsonMember(NamedTuple):
 
 
 class Container(NamedTuple):
-    """An object or array: where its brackets stand, and what is between."""
+    """An object or array: where its brackets are, and what is between."""
 
     open: int
     close: int
@@ -75,7 +75,7 @@ def root_of(text: str) -> Container:
 
 
 def object_at(text: str, at: int, name: str) -> Container:
-    """The object that stands here, else it is refused by its name."""
+    """The object at this place; anything else is refused by its name."""
     if text[at : at + 1] != "{":
         value_at(text, at)
         raise Malformed(text, at, f"{name} is not an object")
@@ -83,14 +83,14 @@ def object_at(text: str, at: int, name: str) -> Container:
 
 
 def array_at(text: str, at: int, name: str) -> Container:
-    """The array that stands here, else it is refused by its name."""
+    """The array at this place; anything else is refused by its name."""
     if text[at : at + 1] != "[":
         raise Malformed(text, at, f"{name} is not a list")
     return _container_at(text, at)
 
 
 def value_at(text: str, at: int) -> tuple[Any, int]:
-    """The value that stands here, numbers as they are spelled, and where it ends."""
+    """The value at this place, numbers as they are spelled, and where it ends."""
     try:
         value, end = _scan(text, at)
     except StopIteration as stop:
@@ -183,7 +183,7 @@ def _white_before(text: str, at: int) -> str:
 
 
 def line_indent(text: str, at: int) -> str:
-    """The blanks at the beginning of the line that this stands on."""
+    """The blanks at the beginning of the line of this place."""
     begin = text.rfind("\n", 0, at) + 1
     match = re.compile(r"[ \t]*").match(text, begin, at)
     return match.group() if match else ""

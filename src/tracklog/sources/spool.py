@@ -4,7 +4,7 @@
     spool/hooks-20261116T101500Z-1.jsonl         renamed when it had grown long (sources/spool.py)
     spool/hooks-20261116T101500Z-1.jsonl.zst     a day later
 
-Rules of this room
+Rules
   1. A renamed file may still get a line, of a hook that had opened it before: files are known by their inode, and as
      long as a file is not compressed its end is looked at.
   2. Which session a line tells of is searched for in its bytes. A line that merely mentions a session is found, too:
@@ -12,7 +12,7 @@ Rules of this room
 
 Keeps the spool from growing without end: what is long is renamed, what is old is compressed.
 
-Rules of this room
+Rules
   1. No line is lost: a rename takes nothing away from a hook that writes at this moment, and a file is compressed only
      when nothing was written to it for a day.
   2. A compressed file is written aside, read back and compared, then put in its place; then the other one goes.
@@ -52,7 +52,7 @@ Spots = dict[str, list[LinePosition]]  # by session
 
 
 class SpoolLine(NamedTuple):
-    """A line, and the file in which it stands."""
+    """A line, and its file."""
 
     path: Path
     line: Line
@@ -191,7 +191,7 @@ class SpoolTail:
 
 
 def is_still(folder: Path, seen: str) -> bool:
-    """Whether nothing was written since `seen` was told: asked before every answer, so nothing is opened."""
+    """Whether nothing was written since `seen`: asked before every answer, so nothing is opened."""
     known = _read_seen(seen)
     there = [path for path in files_in(folder) if not is_packed(path)]
     try:

@@ -1,6 +1,6 @@
-"""Readers beside the one who writes: forked processes that take from a common pile and send what they found.
+"""Forked reader processes that take work from a common pile and send what they found to the writer.
 
-Rules of this room
+Rules
   1. Pieces of work are numbered and taken in order: whoever is free takes the next.
   2. A message is sent whole. A thread takes it in while the caller works; a reader that is far ahead waits, so memory
      stays bounded.
@@ -45,7 +45,7 @@ def messages_of(n: int, work: Work, *, n_readers: int = 2) -> Iterator[bytearray
 
 
 class _Arrived:
-    """Messages that wait to be taken; whoever brings more than AHEAD_BYTES of them waits, too."""
+    """Messages that wait to be taken; a reader that brings more than AHEAD_BYTES of them waits, too."""
 
     def __init__(self) -> None:
         self._waiting: deque[bytearray | None] = deque()
@@ -54,7 +54,7 @@ class _Arrived:
         self._is_closed = False
 
     def put(self, message: bytearray | None) -> bool:
-        """Adds a message, None behind the last one; says whether there is still somebody who takes."""
+        """Add a message, None behind the last one; return whether there is still a taker."""
         with self._changed:
             while self._n_bytes > AHEAD_BYTES and not self._is_closed:
                 self._changed.wait()
@@ -128,7 +128,7 @@ class _Reader:
         os.close(sending)
 
     def received(self) -> bytearray | None:
-        """Takes in what has arrived, at the place where it is to stand; a message, if that was the rest of it."""
+        """Receive what has arrived, at its place in the message; return the message, if that was the rest of it."""
         n = os.readv(self.receiving, [self._missing])
         self.is_done = n == 0
         self._missing = self._missing[n:]

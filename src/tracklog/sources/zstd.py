@@ -1,6 +1,6 @@
 """Decompresses a zstd stream block by block (RFC 8878).
 
-Rules of this room
+Rules
   1. The decoder is fed exactly one block at a time. A block holds at most 128 KiB, so a small file cannot blow up
      memory, and all that precedes a damaged block has been handed out when the damage is met.
   2. A file is any number of frames, skippable ones included. A frame cut short is damage, never silence.

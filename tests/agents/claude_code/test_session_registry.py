@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tracklog.agents.claude_code.session_registry import (
     Registration,
-    Roll,
+    SessionRegistry,
     UnreadableEntry,
     read_registration,
 )
@@ -113,7 +113,7 @@ class Home:
     """A Claude Code home with a registry, and processes to stand in it."""
 
     def __init__(self, root: Path) -> None:
-        self.roll = Roll(root)
+        self.registry = SessionRegistry(root)
         self.folder = root / "sessions"
         self.folder.mkdir()
 
@@ -125,7 +125,7 @@ class Home:
         return file
 
     def lives(self, session: str, now_ms: int = NOW) -> tuple[str, bool, str]:
-        alive = self.roll.look(now_ms)[session].alive
+        alive = self.registry.refresh(now_ms)[session].alive
         return alive.life, alive.has_left, alive.why
 
 
@@ -142,13 +142,13 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_home_without_a_registry_has_nobody_registered(tmp_path: Path) -> None:
-    assert Roll(tmp_path).look(NOW) == {}
+    assert SessionRegistry(tmp_path).refresh(NOW) == {}
 
 
 def test_a_session_is_registered_until_its_file_is_taken_away(home: Home) -> None:
     me = os.getpid()
     file = home.write(me, "s-1", status="busy", statusUpdatedAt=NOW - 5)
-    seen = home.roll.look(NOW)["s-1"]
+    seen = home.registry.refresh(NOW)["s-1"]
     assert (seen.alive.life, seen.sign.state, seen.sign.at_ms) == ("alive", "working", NOW - 5)
     file.unlink()
     assert home.lives("s-1") == ("gone", True, f"sessions/{me}.json was taken away")
@@ -162,7 +162,7 @@ def test_a_killed_client_leaves_its_file_and_has_not_left(
     sleeper.kill()
     sleeper.wait()
     assert home.lives("s-1", NOW) == ("gone", False, f"there is no process {sleeper.pid}")
-    assert home.roll.look(NOW + 9_000)["s-1"].alive.at_ms is None
+    assert home.registry.refresh(NOW + 9_000)["s-1"].alive.at_ms is None
 
 
 def test_a_crash_stays_a_crash_when_another_client_clears_the_file_away(
@@ -171,7 +171,7 @@ def test_a_crash_stays_a_crash_when_another_client_clears_the_file_away(
     file = home.write(sleeper.pid, "s-1", status="busy")
     sleeper.kill()
     sleeper.wait()
-    home.roll.look(NOW)
+    home.registry.refresh(NOW)
     file.unlink()
     assert home.lives("s-1")[:2] == ("gone", False)
 
@@ -179,20 +179,20 @@ def test_a_crash_stays_a_crash_when_another_client_clears_the_file_away(
 def test_clear_goes_on_with_another_session_under_one_pid(home: Home) -> None:
     me = os.getpid()
     home.write(me, "s-1", status="idle", statusUpdatedAt=NOW - 900, updatedAt=NOW - 900)
-    home.roll.look(NOW)
+    home.registry.refresh(NOW)
     home.write(me, "s-2", status="idle", statusUpdatedAt=NOW - 900, updatedAt=NOW - 50)
     assert home.lives("s-1") == ("gone", True, f"sessions/{me}.json names another session now")
-    seen = home.roll.look(NOW)["s-2"]
+    seen = home.registry.refresh(NOW)["s-2"]
     assert (seen.alive.life, seen.sign.at_ms) == ("alive", NOW - 50)
 
 
 def test_a_torn_or_empty_file_says_what_it_said_before(home: Home) -> None:
     file = home.write(os.getpid(), "s-1", status="busy")
-    home.roll.look(NOW)
+    home.registry.refresh(NOW)
     for raw, why in ((b"", "empty"), (b'{"pid":', "torn")):
         file.write_bytes(raw)
         assert home.lives("s-1")[0] == "alive"
-        assert home.roll.unread == [UnreadableEntry(f"sessions/{file.name}", why)]  # type: ignore[arg-type]
+        assert home.registry.unread == [UnreadableEntry(f"sessions/{file.name}", why)]  # type: ignore[arg-type]
 
 
 def test_of_two_processes_with_one_session_the_living_one_counts(
@@ -202,7 +202,7 @@ def test_of_two_processes_with_one_session_the_living_one_counts(
     home.write(sleeper.pid, "s-1", status="busy")
     sleeper.kill()
     sleeper.wait()
-    assert home.roll.look(NOW)["s-1"].registration.record.pid == os.getpid()
+    assert home.registry.refresh(NOW)["s-1"].pid == os.getpid()
 
 
 def test_keys_links_and_pipes_beside_the_files_are_left_alone(home: Home, tmp_path: Path) -> None:
@@ -210,5 +210,5 @@ def test_keys_links_and_pipes_beside_the_files_are_left_alone(home: Home, tmp_pa
     (home.folder / "12.json").symlink_to(tmp_path / "elsewhere")
     os.mkfifo(home.folder / "13.json")
     (home.folder / "14.json").write_bytes(b" " * (2 << 20))
-    assert home.roll.look(NOW) == {}
-    assert home.roll.unread == [UnreadableEntry("sessions/14.json", "strange")]
+    assert home.registry.refresh(NOW) == {}
+    assert home.registry.unread == [UnreadableEntry("sessions/14.json", "strange")]

@@ -30,7 +30,7 @@ def test_what_was_watched_is_not_counted_again(tmp_path: Path) -> None:
     at = [NOON - 2 * MINUTE_MS, NOON - MINUTE_MS, NOON]
     activity = Activity()
     for one in at[1:]:
-        activity.see(one)
+        activity.add(one)
     before = minutes_in(log(tmp_path / "s.jsonl", at), activity.first_ms)
     assert activity.with_before(before, NOON).last(NOON, n=4) == [0, 1, 1, 1]
 
@@ -39,7 +39,7 @@ def test_an_hour_is_remembered_and_no_more(tmp_path: Path) -> None:
     file = log(tmp_path / "s.jsonl", [NOON - n * MINUTE_MS for n in range(200, 0, -1)])
     activity = Activity()
     for n in range(300):
-        activity.see(NOON + n * MINUTE_MS)
+        activity.add(NOON + n * MINUTE_MS)
     told = activity.with_before(minutes_in(file, NOON), NOON + 299 * MINUTE_MS)
     assert told.last(NOON + 299 * MINUTE_MS) == [1] * SHOWN
     assert len(told.lines) == SHOWN

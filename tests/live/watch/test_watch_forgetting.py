@@ -58,7 +58,7 @@ def test_a_session_that_ended_a_day_ago_is_forgotten_and_comes_back_with_its_log
         skipped_ms = DAY_MS + 60_000
         watch._forget_past()
         for _ in range(3):
-            watch._looked_at_registry = 0.0
+            watch._processes.refresh_soon("claude")
             watch.wait(0.05)
         assert watch.sessions == {}  # though its file is still in the registry
         home.prompt("two")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tracklog.agents.discovery import find_one
+from tracklog.live.watch import follow
+from tracklog.live.watch.follow import OF_A_QUIET_ONE
 from tracklog.live.watch.tail import PATIENCE_S, FollowedLogs, TailChunk
 from tracklog.sources.log_file import LogFile, Root
-from tracklog.sources.tail import follow
-from tracklog.sources.tail.follow import OF_A_QUIET_ONE
 
 SESSION = "11111111-aaaa-4aaa-8aaa-111111111111"
 HOUR_S = 3600.0
@@ -52,7 +52,7 @@ def found(path: Path) -> LogFile:
 def told(logs: FollowedLogs, path: Path) -> list[str]:
     """What is told of a log that has changed."""
     file = found(path)
-    tail = logs.changed(file) or logs.take_up(file)
+    tail = logs.changed(file) or logs.follow(file)
     assert tail is not None
     list(tail.before())
     return [json.loads(step.piece.raw)["uuid"] for step in tail.more() if isinstance(step, TailChunk)]
@@ -108,7 +108,7 @@ def test_a_log_that_went_while_others_were_read_is_not_followed_at_its_old_place
     write(there, "b")
     assert told(logs, there) == ["b"]
     assert logs.changed(looked_at) is None
-    assert logs.take_up(looked_at) is None
+    assert logs.follow(looked_at) is None
     for project in way:
         there = there.rename(place(tmp_path, project))
         write(there, project)
@@ -170,7 +170,7 @@ def test_a_quiet_log_is_forgotten_and_taken_up_where_it_was(tmp_path: Path) -> N
     clock.now += HOUR_S + 1
     assert logs.sweep({str(path)})
     assert logs.changed(found(path)) is None
-    assert logs.told({str(path): found(path)}) == {str(path): path.stat().st_size}
+    assert logs.offsets({str(path): found(path)}) == {str(path): path.stat().st_size}
     write(path, "b")
     assert told(logs, path) == ["b"]
 
@@ -216,4 +216,4 @@ def test_of_a_log_that_is_gone_nothing_is_kept(tmp_path: Path) -> None:
     path.unlink()
     clock.now += HOUR_S + 1
     logs.sweep(())
-    assert logs.told({}) == {}
+    assert logs.offsets({}) == {}

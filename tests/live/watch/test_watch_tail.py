@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracklog.agents.discovery import find_at
+from tracklog.live.watch import follow
 from tracklog.live.watch import tail as tail_module
 from tracklog.live.watch.tail import LogReplaced, Tail, TailChunk
 from tracklog.sources.log_file import LogFile
-from tracklog.sources.tail import follow
 
 SESSION = "11111111-aaaa-4aaa-8aaa-111111111111"
 
@@ -69,13 +69,13 @@ def test_what_stood_there_before_is_told_apart_from_what_comes(tmp_path: Path) -
 
 def test_what_came_since_an_earlier_watch_is_news(tmp_path: Path) -> None:
     path = log_with(tmp_path, "a", "b", "c")
-    tail = Tail(found(path), told_to=len(prompt("a")))
+    tail = Tail(found(path), known_to=len(prompt("a")))
     assert texts(tail.before()) == ["a"]
     assert texts(tail.more()) == ["b", "c"]
 
 
 def test_a_new_log_is_told_from_its_beginning(tmp_path: Path) -> None:
-    tail = Tail(found(log_with(tmp_path, "a", "b")), told_to=0)
+    tail = Tail(found(log_with(tmp_path, "a", "b")), known_to=0)
     assert texts(tail.before()) == []
     assert texts(tail.more()) == ["a", "b"]
 
@@ -157,7 +157,7 @@ def test_a_log_that_is_gone_is_quiet_until_it_comes_back(tmp_path: Path) -> None
 
 def test_torn_lines_give_what_can_be_read_of_them(tmp_path: Path) -> None:
     path = log_with(tmp_path)
-    tail = Tail(found(path), told_to=0)
+    tail = Tail(found(path), known_to=0)
     append(path, prompt("a")[:30] + b"\n" + prompt("b"))
     assert [seen.piece.reading for seen in tail.more() if isinstance(seen, TailChunk)] == ["broken", "read"]
 
@@ -192,7 +192,7 @@ def test_a_log_goes_on_at_another_place(tmp_path: Path) -> None:
     there = tmp_path / "projects" / "-q" / path.name
     there.parent.mkdir()
     path.rename(there)
-    assert tail.told_of(found(there)) == len(prompt("a")) + 20
+    assert tail.offset_in(found(there)) == len(prompt("a")) + 20
     tail.move_to(found(there))
     append(there, prompt("b")[20:])
     assert texts(tail.more()) == ["b"]
@@ -213,7 +213,7 @@ def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Tai
     """A log of 300 lines that was told, of which only the last are remembered."""
     monkeypatch.setattr(follow, "MOST_REMEMBERED", 100)
     path, clock = log_with(tmp_path, *map(str, range(300))), Clock()
-    tail = Tail(found(path), told_to=0, clock=clock)
+    tail = Tail(found(path), known_to=0, clock=clock)
     assert texts(tail.more()) == [*map(str, range(300))]
     return path, tail, clock
 
@@ -306,7 +306,7 @@ def test_a_log_that_is_begun_anew_grows_long_and_is_rewritten_is_told_once(
     """Where the remembered lines of the old one began says nothing of the new one."""
     monkeypatch.setattr(follow, "MOST_REMEMBERED", 100)
     path, names = log_with(tmp_path, *(f"old {n}" for n in range(n_before))), [f"new {n}" for n in range(230)]
-    tail = Tail(found(path), told_to=0)
+    tail = Tail(found(path), known_to=0)
     list(tail.more())
     path.rename(path.with_suffix(".jsonl.1"))
     told: list[str] = []

@@ -67,7 +67,7 @@ def test_the_call_that_is_worked_on_is_named_until_it_returns(home: LiveHome, wa
     until(watch, state("working", doing="thinking"))
     home.reply("All is well.")
     until(watch, state("idle"))
-    assert watch.sessions["claude", ONE].told.last_words == "All is well."
+    assert watch.sessions["claude", ONE].latest.last_words == "All is well."
 
 
 def test_what_stood_there_before_is_known_and_not_told(home: LiveHome) -> None:

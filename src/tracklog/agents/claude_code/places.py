@@ -23,7 +23,7 @@ import re
 import struct
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tracklog.agents.roots import claude_homes, user_home
 from tracklog.errors import UserError
@@ -210,6 +210,27 @@ def transcript_path(
         ranks = {path: (s.st_size > 0, path.parent in own, s.st_mtime_ns) for path, s in existing.items()}
         return max(ranks, key=ranks.__getitem__)
     return homes[0] / "projects" / _project_name(working_dir, env) / f"{session_id}.jsonl"
+
+
+def place_in_home(file: LogFile, session: str, *, is_main: bool, cwd: str) -> PurePosixPath:
+    """Where in its home the client writes a file of a session that works in `cwd`."""
+    inside = _below(file.path, file.root)
+    if inside.parts[:1] == ("projects",) and len(inside.parts) > 2:
+        return inside
+    project = PurePosixPath("projects", slug(cwd or "/"))
+    if is_main:
+        return project / f"{session}.jsonl"
+    if file.kind is FileKind.TOOL_RESULT:
+        return project / session / "tool-results" / file.path.name
+    folder = project / session / "subagents" if file.kind in (FileKind.SUBAGENT, FileKind.META) else project
+    name = file.path.name.removesuffix(".zst") if file.path.name.endswith(LINE_SUFFIXES) else file.path.name
+    return folder / name
+
+
+def _below(path: Path, root: Path) -> PurePosixPath:
+    """The path from the root on; its name alone, where it is not plainly below."""
+    inside = PurePosixPath(path.relative_to(root)) if path.is_relative_to(root) else PurePosixPath(path.name)
+    return inside if ".." not in inside.parts else PurePosixPath(path.name)
 
 
 def resolved(cwd: str | os.PathLike[str]) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
+from tracklog.agents.base import RegisteredSession
 from tracklog.model.states import Sign, WaitingFor, not_ahead
 from tracklog.sources.files import NotReadable, open_log
 from tracklog.sources.folders import list_folder
@@ -75,15 +76,6 @@ class UnreadableEntry(NamedTuple):
     why: Literal["empty", "torn", "strange", "not readable"]
 
 
-class Registered(NamedTuple):
-    """A session in the registry, or one that was there before."""
-
-    session: str
-    registration: Registration
-    alive: Alive
-    sign: Sign
-
-
 def read_registration(
     name: str, content: bytes, *, owner: int | None = None, written_ms: int | None = None
 ) -> Registration | UnreadableEntry:
@@ -129,13 +121,13 @@ def _of_what_fits(body: object) -> Registry | None:
         return None
 
 
-class Roll:
+class SessionRegistry:
     """Looks at one home's registry again and again, and remembers who was there."""
 
     def __init__(self, root: Path) -> None:
         self._folder = root / "sessions"
         self._files: dict[str, Registration] = {}
-        self._sessions: dict[str, Registered] = {}
+        self._sessions: dict[str, RegisteredSession] = {}
         self._since: dict[str, int] = {}  # when a process took up the session it has now
         self.unread: list[UnreadableEntry] = []
 
@@ -144,21 +136,17 @@ class Roll:
         """Whether clients of this home keep a registry: old ones do not."""
         return self._folder.is_dir()
 
-    def holds(self, path: str) -> bool:
-        """Whether a log stands in this home."""
-        return path.startswith(f"{self._folder.parent}/")
-
-    def look(self, now_ms: int) -> dict[str, Registered]:
+    def refresh(self, now_ms: int) -> dict[str, RegisteredSession]:
         """All sessions that are registered now, or were at an earlier look."""
         files = self._read_files()
         for name, one in files.items():
             before = self._files.get(name)
             if before is not None and before.record.session_id != one.record.session_id:
                 self._since[name] = one.record.updated_at or now_ms
-        present: dict[str, Registered] = {}
+        present: dict[str, RegisteredSession] = {}
         for name, one in files.items():
             seen = self._registered(name, one, now_ms)
-            present[seen.session] = better(seen, present.get(seen.session))
+            present[seen.id] = better(seen, present.get(seen.id))
         self._sessions = self._departed(present, now_ms) | present
         self._files = files
         self._since = {name: at for name, at in self._since.items() if name in files}
@@ -179,13 +167,16 @@ class Roll:
                 found[name] = read
         return found
 
-    def _registered(self, name: str, one: Registration, now_ms: int) -> Registered:
+    def _registered(self, name: str, one: Registration, now_ms: int) -> RegisteredSession:
         alive = one.process()._replace(began_ms=one.record.started_at)
         sign = one.sign(since_ms=self._since.get(name, 0))
         sign = sign._replace(at_ms=not_ahead(sign.at_ms, now_ms, one.written_ms))
-        return Registered(one.record.session_id, one, alive, sign)
+        record = one.record
+        return RegisteredSession(
+            record.session_id, alive, sign, record.pid, record.started_at, record.cwd, one.file
+        )
 
-    def _departed(self, present: dict[str, Registered], now_ms: int) -> dict[str, Registered]:
+    def _departed(self, present: dict[str, RegisteredSession], now_ms: int) -> dict[str, RegisteredSession]:
         gone = {
             session: _departure(before, present, now_ms)
             for session, before in self._sessions.items()
@@ -210,7 +201,19 @@ def _read_file(path: Path, status: os.stat_result) -> Registration | UnreadableE
     )
 
 
-def better(one: Registered, other: Registered | None) -> Registered:
+def registered_session(file: Path) -> str | None:
+    """The session that a registry file names, if its client lives."""
+    try:
+        with open_log(file) as stream:
+            owner = os.fstat(stream.fileno()).st_uid
+            read = read_registration(file.name, stream.read(_MOST_BYTES) or b"", owner=owner)
+    except (NotReadable, OSError):
+        return None
+    is_it = isinstance(read, Registration) and read.process().life == "alive"
+    return read.record.session_id if is_it and isinstance(read, Registration) else None
+
+
+def better(one: RegisteredSession, other: RegisteredSession | None) -> RegisteredSession:
     """Of two files for one session that of the living process, else that of the later one."""
     if other is None:
         return one
@@ -219,21 +222,21 @@ def better(one: Registered, other: Registered | None) -> Registered:
         other,
         key=lambda seen: (
             seen.alive.life == "alive",
-            seen.registration.record.started_at or 0,
-            seen.registration.file,
+            seen.started_ms or 0,
+            seen.file,
         ),
     )
 
 
-def _departure(before: Registered, present: dict[str, Registered], now_ms: int) -> Registered:
+def _departure(
+    before: RegisteredSession, present: dict[str, RegisteredSession], now_ms: int
+) -> RegisteredSession:
     """A session that is no longer registered has ended, unless it had crashed before its file was cleared away."""
     if before.alive.life == "gone":
         return before
-    file = before.registration.file
-    other = next((one.session for one in present.values() if one.registration.file == file), None)
-    why = f"{file} names another session now" if other else f"{file} was taken away"
-    pid = before.registration.record.pid
-    return before._replace(alive=Alive("gone", why, pid, has_left=True, at_ms=now_ms))
+    is_another = any(one.file == before.file for one in present.values())
+    why = f"{before.file} names another session now" if is_another else f"{before.file} was taken away"
+    return before._replace(alive=Alive("gone", why, before.pid, has_left=True, at_ms=now_ms))
 
 
 def _said(record: Registry) -> Sign | None:

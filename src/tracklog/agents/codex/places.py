@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tracklog.sources.folders import list_folder, log_file, walk
@@ -20,6 +20,7 @@ _ROLLOUT_NAME = re.compile(
     rf"rollout-\d{{4}}-\d\d-\d\d(?:T\d\d-\d\d-\d\d)?-(?P<thread>{UUID})(?:_(?P<rollout>{UUID}))?"
     r"\.(?:jsonl|jsonl\.zst|json)"
 )
+_DAY = re.compile(r"rollout-(\d{4})-(\d\d)-(\d\d)")
 _DATE_FOLDERS_DEPTH = 8  # YYYY/MM/DD, and room for a later layout
 _LOG_FOLDERS = ("sessions", "archived_sessions")
 _LOG_FILES = {"history.jsonl": FileKind.HISTORY, "session_index.jsonl": FileKind.SESSION_INDEX}
@@ -76,6 +77,13 @@ def session_of(name: str) -> str | None:
     """The thread a rollout's name states."""
     ids = rollout_name(name)
     return ids.thread if ids else None
+
+
+def place_in_home(file: LogFile) -> PurePosixPath:
+    """Where in its home the client writes a rollout while it runs, wherever it was put later."""
+    name = file.path.name.removesuffix(".zst")
+    day = _DAY.match(name)
+    return PurePosixPath("sessions", *day.groups(), name) if day else PurePosixPath("sessions", name)
 
 
 def _find_rollouts(top: Path, root: Path) -> Iterator[LogFile | Skipped]:

@@ -1,75 +1,98 @@
+"""Which Codex processes run, and which session each has: by the logs that it holds open.
+
+Rules
+  1. A client holds the log of each of its sessions open for as long as it lives (0.98.0, 0.166.0). There is no registry.
+  2. A client whose files we may not see could be the writer of a log if it works in its folder: then nobody knows.
+  3. Processes are listed only when the answer needs them, and once for each look: that is slow.
+"""
+
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-import psutil
+from tracklog.agents.base import OpenSessions, ProcessView, Programs, SessionFacts
+from tracklog.agents.codex.places import session_of
+from tracklog.sources.process_start import NEAR_MS, Alive, pids_named, programs
 
-from tracklog.sources.process_start import NEAR_MS, Alive
-from tracklog.sources.processes import cwd_of, processes_named, started_ms_of
+if TYPE_CHECKING:
+    from tracklog.sources.processes import RunningClient
 
-_ROLLOUT = re.compile(r"rollout-.*\.jsonl")
-
-
-class CodexProcess(NamedTuple):
-    """A running Codex. It holds the log of each of its sessions open for as long as it lives (0.98.0, 0.166.0)."""
-
-    pid: int
-    started_ms: int
-    cwd: str | None
-    rollouts: frozenset[str] | None  # real paths; None: we may not look
+_PROGRAM = "codex"
+_LOG_NAME = re.compile(r"rollout-.*\.jsonl")
+_BEST_FIRST = ("alive", "unknown", "gone")
 
 
-def running_codex(programs: Mapping[int, bytes] | None = None) -> list[CodexProcess]:
-    """All Codex processes of this machine that can be seen; `programs`, if the caller has read them already."""
-    found = (_codex(process) for process in processes_named("codex", programs))
-    return [codex for codex in found if codex is not None]
+class OpenLogsView(ProcessView):
+    """The logs that running clients hold open."""
+
+    def __init__(self, homes: Iterable[Path], *, find_programs: Programs | None = None) -> None:
+        self._homes = dict.fromkeys(homes)
+        self._programs = find_programs or programs
+        self._running: list[RunningClient] | None = None
+
+    def add_homes(self, homes: Iterable[Path]) -> None:
+        self._homes |= dict.fromkeys(homes)
+
+    def refresh(self, now_ms: int) -> None:  # noqa: ARG002 (what is open now has no other time)
+        self._running = None
+
+    def alive(self, session: SessionFacts) -> Alive:
+        running = self._clients()
+        if not running:
+            return Alive("gone", "no process has the log open", is_sure=False)
+        found = [holder_of(Path(path), running, cwd=session.cwd) for path in session.paths]
+        return min(found, key=lambda one: _BEST_FIRST.index(one.life), default=Alive("unknown"))
+
+    def open_sessions(self) -> OpenSessions:
+        return OpenSessions(logs={path for one in self._clients() for path in one.logs or ()})
+
+    def opened_by_each(self) -> Mapping[int, OpenSessions]:
+        """What each client has open, by its process."""
+        return {one.pid: OpenSessions(logs=one.logs or frozenset()) for one in self._clients()}
+
+    def writer_of(self, session: str) -> int | None:
+        homes = [Path(os.path.realpath(home)) for home in self._homes]
+        for one in self._clients():
+            for path in map(Path, one.logs or ()):
+                if session_of(path.name) == session and any(path.is_relative_to(home) for home in homes):
+                    return one.pid
+        return None
+
+    def _clients(self) -> list[RunningClient]:
+        if self._running is None:
+            self._running = running_codex(self._programs())
+        return self._running
 
 
-def codex_of(
-    rollout: Path,
-    running: Sequence[CodexProcess],
-    *,
-    cwd: str | None = None,
-    started_at_ms: int | None = None,
+def running_codex(found: Mapping[int, bytes] | None = None) -> list[RunningClient]:
+    """All Codex processes of this machine that can be seen; `found` are the names of all processes, where they are known."""
+    found = programs() if found is None else found
+    if pids_named(_PROGRAM, found) == []:
+        return []
+    from tracklog.sources.processes import running_clients  # slow to load
+
+    return running_clients(_PROGRAM, found, log_name=_LOG_NAME)
+
+
+def holder_of(
+    log: Path, running: Sequence[RunningClient], *, cwd: str | None = None, started_at_ms: int | None = None
 ) -> Alive:
-    """Whether the Codex that writes this log lives: it has the log open, or else works in its folder."""
-    wanted = os.path.realpath(rollout)
+    """Whether the client that writes this log lives: it has the log open, or else works in its folder."""
+    wanted = os.path.realpath(log)
     for one in running:
-        if one.rollouts is not None and wanted in one.rollouts:
+        if one.logs is not None and wanted in one.logs:
             why = f"process {one.pid} has the log open"
             return Alive("alive", why, one.pid, began_ms=one.started_ms)
-    for one in (hidden for hidden in running if hidden.rollouts is None):
+    for one in (hidden for hidden in running if hidden.logs is None):
         if _could_be(one, cwd, started_at_ms):
             return Alive("unknown", f"process {one.pid} works in the same folder", one.pid)
     return Alive("gone", "no process has the log open", is_sure=False)
 
 
-def _could_be(process: CodexProcess, cwd: str | None, started_at_ms: int | None) -> bool:
+def _could_be(process: RunningClient, cwd: str | None, started_at_ms: int | None) -> bool:
     is_there = process.cwd is None or cwd is None or process.cwd == cwd
     return is_there and (started_at_ms is None or process.started_ms <= started_at_ms + NEAR_MS)
-
-
-def _codex(process: psutil.Process) -> CodexProcess | None:
-    try:
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return None
-        return CodexProcess(process.pid, started_ms_of(process), cwd_of(process), _rollouts_of(process))
-    except psutil.NoSuchProcess:
-        return None
-    except psutil.AccessDenied:
-        return CodexProcess(process.pid, started_ms_of(process), None, None)
-
-
-def _rollouts_of(process: psutil.Process) -> frozenset[str] | None:
-    try:
-        return _rollouts(file.path for file in process.open_files())
-    except psutil.AccessDenied:
-        return None
-
-
-def _rollouts(paths: Iterable[str]) -> frozenset[str]:
-    return frozenset(os.path.realpath(path) for path in paths if _ROLLOUT.fullmatch(os.path.basename(path)))

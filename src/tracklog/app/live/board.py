@@ -1,6 +1,6 @@
-"""What runs now: one thread watches all logs, and whoever asks is told how things stood a moment ago.
+"""Snapshots of what runs now: one thread watches all logs, and callers get its last snapshot.
 
-Rules of this room
+Rules
   1. The server answers before the first look is over; until then nothing is known, and that is said.
   2. That a line came is told at once, and at most ten times a second of one thread. The board is told when something
      that a row says has changed; a clock that ticks is no news.
@@ -61,12 +61,12 @@ class BoardShot(NamedTuple):
 
     def needs_you(self, row: BoardRow) -> bool:
         """Whether a session waits for a person. One whose question can be answered here does, whatever else is said of it."""
-        asks = row.agent == "claude" and any(ask.session == row.id for ask in self.asks)
+        asks = any((ask.agent, ask.session) == (row.agent, row.id) for ask in self.asks)
         return asks or row.state.state == "waiting"
 
 
 class Live:
-    """Watches some roots, and tells a hub."""
+    """Watches some roots, and publishes changes to a hub."""
 
     def __init__(self, roots: Sequence[Root], home: Home, prices: Prices, hub: Hub) -> None:
         self._roots = list(roots)
@@ -85,18 +85,18 @@ class Live:
         )
 
     def start(self) -> None:
-        """Begins to look; returns at once."""
+        """Start watching; return at once."""
         self._usual.start()
         self._thread.start()
 
     def close(self) -> None:
-        """Ends the watch."""
+        """End the watch."""
         self._is_over.set()
         if self._thread.is_alive():
             self._thread.join(5.0)
 
     def snapshot(self) -> BoardShot:
-        """How things stood a moment ago."""
+        """The last snapshot."""
         return self._shot
 
     def waiting(self) -> int:
@@ -143,7 +143,7 @@ class Live:
             self.on_growth()
 
     def _look(self, watch: Watch, board: Board, counts: CountsBeside) -> None:
-        """Takes down how things stand; tells if that is another board than before."""
+        """Take a snapshot, and publish it if the board has changed."""
         now_ms = time.time_ns() // 1_000_000
         board.usual_ms = self._usual.times
         shot = BoardShot(
@@ -156,7 +156,7 @@ class Live:
         self._show(shot)
 
     def _show(self, shot: BoardShot) -> None:
-        """Tells at once what a row says; what only adds up is told now and then."""
+        """Publish at once what a row says; what only adds up, now and then."""
         face, sums = _face(shot), _sums(shot)
         is_later = shot.at_ms - self._told_ms >= _MINOR_S * 1000
         is_news = face != self._told_face or (is_later and sums != self._told_sums)
@@ -173,7 +173,7 @@ class Live:
 
 
 class Appends:
-    """Tells which logs grow: the first line of a thread at once, more of them ten times a second."""
+    """Publishes which logs grow: the first line of a thread at once, more of them ten times a second."""
 
     def __init__(self, hub: Hub, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._hub = hub
@@ -182,7 +182,7 @@ class Appends:
         self._told_at: dict[ThreadName, float] = {}
 
     def tell(self, grown: Mapping[ThreadName, int]) -> None:
-        """Takes in which threads have grown, and tells what is due."""
+        """Add the threads that have grown, and publish what is due."""
         for thread, lines in grown.items():
             self._untold[thread] = self._untold.get(thread, 0) + lines
         now = self._clock()
@@ -202,7 +202,7 @@ class Appends:
 
 
 class _UsualTimes:
-    """How long calls take here, from the index: asked seldom, and beside."""
+    """How long calls take here, from the index: a thread of its own asks now and then."""
 
     def __init__(self, home: Home, is_over: Event) -> None:
         self._home = home

@@ -24,7 +24,7 @@ class _Kept(NamedTuple):
 
 
 class Listener:
-    """One stream: how far it was told, and the bell that says there is more."""
+    """One stream: the number of the last event it got, and the bell that says there is more."""
 
     def __init__(self, heard: int) -> None:
         self.heard = heard
@@ -57,14 +57,14 @@ class Hub:
         return len(self._listeners)
 
     def publish(self, name: str, data: Mapping[str, Any]) -> None:
-        """Tells everybody."""
+        """Send an event to all streams."""
         with self._lock:
             self._n += 1
             self._ring.append(_Kept(self._n, self._written(name, data, self._n)))
         self._ring_bells()
 
     def close(self) -> None:
-        """Ends all streams, now. May be called in a signal's handler."""
+        """End all streams, now. May be called in a signal handler."""
         self._is_closed = True
         self._ring_bells()
 
@@ -87,7 +87,7 @@ class Hub:
             self._listeners.discard(listener)
 
     def news(self, listener: Listener) -> bytes:
-        """What the stream was not told yet, as much as goes out at once; `reset` if that is lost."""
+        """The events that the stream has not got yet, as many as go out at once; `reset` if they are lost."""
         with self._lock:
             if self._n == listener.heard:
                 return b""
@@ -108,7 +108,7 @@ class Hub:
         return [self._ring[at] for at in range(len(self._ring) - missing, len(self._ring))]
 
     def _heard(self, last_id: str | None) -> int | None:
-        """How far who comes back was told; None if nobody can go on from there."""
+        """The last event that a returning client got; None if the stream cannot continue from there."""
         said = _ID.fullmatch(last_id or "")
         if said is None or said[1] != self.epoch:
             return None
@@ -122,7 +122,7 @@ class Hub:
         return f"event: {name}\nid: {self.epoch}-{n}\ndata: {text}\n\n".encode("ascii")
 
     def _ring_bells(self) -> None:
-        """Each loop is told once, however much comes until it looks."""
+        """Wake each loop once, however many events come until it runs."""
         with self._lock:
             loops = {listener.loop for listener in self._listeners} - self._rung
             self._rung |= loops

@@ -1,6 +1,6 @@
 """The board: what every running session does, who needs you, and what it has cost by now.
 
-Rules of this room
+Rules
   1. Who needs you stands on top, then who works, who rests, who is gone; the longest wait and the
      last work first.
   2. What takes whole logs to know (money, context) is counted elsewhere (board/counts.py), and missing until it is.
@@ -9,7 +9,7 @@ Rules of this room
 
 The subagents that work now, and which calls run for longer than calls of their kind do.
 
-Rules of this room
+Rules
   1. A call is stuck when it runs for more than five minutes, and more than ten times as long as nineteen in twenty calls of
      its tool took here. Whoever waits for a person, or for subagents that work, is not stuck.
   2. Nothing is said of a call whose beginning nobody knows.
@@ -21,7 +21,8 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from tracklog.agents.roots import codex_homes
+from tracklog.agents.roots import default_roots
+from tracklog.agents.supported import support_for
 from tracklog.home import Home
 from tracklog.ledger.prices.rates import Prices
 from tracklog.live.board.counts import BoardCounts, SessionUsage
@@ -150,7 +151,7 @@ class Board:
         home: Home | None = None,
         counts: BoardCounts | None = None,
     ) -> None:
-        """`home` has the register of runs; without `counts`, who asks waits until all is counted."""
+        """`home` has the register of runs; without `counts`, `rows` waits until all is counted."""
         self._watch = watch
         self._counts = counts or BoardCounts(watch, prices)
         self._home = home
@@ -207,13 +208,15 @@ class Board:
         return is_known or (run.transcript_path is not None and self._watch.has_seen(run.transcript_path))
 
     def _is_ours(self, run: RunEntry) -> bool:
-        """Whether its log will stand below our roots. Codex names it late: until then its home must be one of them."""
+        """Whether its log will be below our roots. Where it is named late, its home must be one of them until then."""
         if run.transcript_path is not None:
             return self._watch.would_hold(run.agent, run.transcript_path)
-        return run.agent == "codex" and self._watch.watches_home("codex", codex_homes(os.environ))
+        homes = [root.path for root in default_roots(os.environ) if root.agent == run.agent]
+        is_named_late = support_for(run.agent).processes.names_log_late
+        return is_named_late and self._watch.watches_home(run.agent, homes)
 
     def _row(self, name: Name, session: WatchedSession, now_ms: int) -> BoardRow:
-        told, counted = session.told, self._counts.of(name, session)
+        told, counted = session.latest, self._counts.of(name, session)
         threads = thread_rows(session, now_ms, self.usual_ms)
         return BoardRow(
             id=session.id,
@@ -245,7 +248,7 @@ class Board:
 
 
 def beneath_parents(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """The rows with each one that another one started right beneath that. A family stands where its first member stood."""
+    """The rows, with children right beneath the row that started them. A family takes the place of its first row."""
     by_name = {(row.agent, row.id): row for row in rows}
     children: dict[Name, list[Name]] = {}
     for name, row in by_name.items():
@@ -292,7 +295,7 @@ def _state_of_run(run: RunEntry, now_ms: int) -> LiveState:
 def _is_shown(session: WatchedSession, now_ms: int) -> bool:
     if session.state.state in ("working", "waiting", "idle") and session.alive.life == "alive":
         return True
-    return bool(session.paths) and now_ms - session.told.last_ms < _SHOWN_MS
+    return bool(session.paths) and now_ms - session.latest.last_ms < _SHOWN_MS
 
 
 def _rank(row: BoardRow) -> tuple[int, int, str, str]:

@@ -1,6 +1,6 @@
 """Count what live sessions used: from their whole logs, and no more often than that takes.
 
-Rules of this room
+Rules
   1. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log has grown.
   2. One counting takes at most a small part of the time. A caller that must not wait uses another thread (`CountsBeside`):
      what is not counted yet is missing until then, and never zero.
@@ -103,7 +103,7 @@ class BoardCounts:
         own = SessionFiles(session.id, agent, tuple(files))
         if name not in self._related:
             self._related[name] = self._watch.related_to(own)
-        return _Job(name, own, self._related[name], session.told.window, session.activity.first_ms)
+        return _Job(name, own, self._related[name], session.latest.window, session.activity.first_ms)
 
     def _count(self, job: _Job) -> None:
         began = self._clock()
@@ -153,7 +153,7 @@ class CountsBeside(BoardCounts):
                 self._asked.add(name)
             self._n += 1
             is_quiet = session.state.state not in _LIVING
-            self._wanted.put((is_quiet, -session.told.last_ms, self._n, job))
+            self._wanted.put((is_quiet, -session.latest.last_ms, self._n, job))
         return self._counted.get(name, Counted())
 
     def close(self) -> None:

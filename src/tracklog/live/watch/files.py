@@ -1,6 +1,6 @@
 """Which logs are new or have changed, seen soon and for little: hints first, and looks of our own as the net below them.
 
-Rules of this room
+Rules
   1. A look at a folder or a file is one `stat`: nothing is opened, and only folders that changed are listed.
   2. What changed lately is looked at often, the rest seldom, and all folders as often as it takes a small share of the time.
   3. Without hints from the system, or where there are too few, everything is looked at more often, and nothing is lost but
@@ -11,14 +11,19 @@ from __future__ import annotations
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tracklog.agents.discovery import find_all, find_one
+from tracklog.agents.headers import head_of
 from tracklog.agents.registry import identified
+from tracklog.agents.supported import support_for
+from tracklog.reading.family import Relatives, family
+from tracklog.reading.session_files import SessionFiles, group
 from tracklog.sources.folders import list_folder, noted_folders
-from tracklog.sources.log_file import LogFile, Root, Skipped
+from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Root, Skipped
 from tracklog.sources.tail.hints import Hints
 
 Clock = Callable[[], float]
@@ -43,6 +48,7 @@ _SHARE_WITH_HINTS, _SHARE_WITHOUT = (
     100,
 )  # a look at all folders takes at most one part in so many of the time
 _NOT_THERE = -1
+_THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 _TOO_FEW = "the system watches only"
 _Stamp = tuple[int, int, int]
 
@@ -79,8 +85,8 @@ class WatchedFiles:
         return sum(f"{one}/".startswith(listened) for one, at in self._folders.items() if at != _NOT_THERE)
 
     def begin(self) -> list[LogFile]:
-        """Everything that is there now; from here on only changes are told."""
-        self._listen()  # before the first look: what comes in between is told
+        """Return every log there is now; from here on `wait` returns only changes."""
+        self._listen()  # before the first look: nothing that comes in between is missed
         self._list()
         now, wall = self._clock(), time.time()
         for path, file in self.known.items():
@@ -106,7 +112,7 @@ class WatchedFiles:
         return list(changed.values())
 
     def close(self) -> None:
-        """Lets the system forget us."""
+        """Stop listening to the system."""
         self._hints.close()
 
     def _due(self, *, is_waiting: bool) -> Iterator[LogFile]:
@@ -258,8 +264,47 @@ class WatchedFiles:
             self._hints.problem = None
 
 
+class RelatedLogs:
+    """The sessions around each watched one whose requests may be in its logs, too.
+
+    What is grouped and read for one session serves all others of its folder, until a log changes.
+    """
+
+    def __init__(self, files: WatchedFiles) -> None:
+        self._files = files
+        self._of_change = -1
+        self._in_folder: dict[Path, list[LogFile]] = defaultdict(list)
+        self._named: dict[str, list[LogFile]] = defaultdict(list)
+        self._relatives: dict[frozenset[Path], Relatives] = {}
+
+    def related_to(self, session: SessionFiles) -> list[SessionFiles]:
+        """The sessions that may share lines with one: those of its folder, or those that its log names."""
+        self._bring_up_to_date()
+        if support_for(session.agent).log_names_sources:
+            sources = {source for file in session.mains for source in head_of(file).sources}
+            around = [file for source in sources for file in self._named.get(source, ())]
+            return family(session, group([*around, *session.files])) if around else []
+        folders = frozenset(file.path.parent for file in session.mains)
+        if folders not in self._relatives:
+            near = [file for folder in folders for file in self._in_folder.get(folder, ())]
+            self._relatives[folders] = Relatives(group(near))
+        return self._relatives[folders].of(session)
+
+    def _bring_up_to_date(self) -> None:
+        if self._of_change == self._files.n_changes:
+            return
+        self._of_change = self._files.n_changes
+        for cache in (self._in_folder, self._named, self._relatives):
+            cache.clear()
+        for file in self._files.known.values():
+            if file.kind in _THREADS:
+                self._in_folder[file.path.parent].append(file)
+            if file.session and support_for(file.agent).log_names_sources:
+                self._named[file.session].append(file)
+
+
 def _tops_of(roots: Sequence[Root]) -> list[Path]:
-    """The folders that are watched to their bottom: of a home only the parts in which logs stand."""
+    """The folders that are watched with all below them: of a home only the parts that hold logs."""
     parts = [
         root.path / part
         for root in roots

@@ -1,6 +1,6 @@
-"""Keeps the index fresh while somebody watches: what was appended is read into it by a process beside us.
+"""Keep the index fresh during a watch: a child process reads into it what was appended.
 
-Rules of this room
+Rules
   1. Who has no index gets none, and roots that the index does not know stay out of it.
   2. One at a time, at the lowest priority; every five seconds at most, and never for more than a tenth of the time.
   3. Where nothing changed nothing is started. What went wrong is not ours to tell: the next answer brings the index up to

@@ -1,21 +1,16 @@
-"""One session while it is watched: its signs from all sources, its threads, and what it was last about.
+"""A watched session: its signs from all sources, its threads, and its latest facts.
 
-Rules of this room
-  1. Everything is told to it in the order in which it is seen; what is told twice changes nothing.
+Rules
+  1. Everything is added in the order in which it is seen; what is added twice changes nothing.
   2. A subagent that was asked for and has no log yet is pending. It joins its log when one names its call, or when the
      call's result names it; it is lost when the session ends without either.
 
 How busy a session is: lines of its logs per minute, of the last hour.
 
-Rules of this room
+Rules
   1. A line counts in the minute that it names. One that names none, or a moment that is still to come, counts when it is seen.
   2. What was written before the watch began is read from the end of the log, as far back as an hour, and no further than
      it costs next to nothing.
-
-Which sessions are looked at now: those of which something was told, and those whose time has come.
-
-A state can change because nothing happens: a registry file that does not follow, an answer after which nothing comes. Each session
-says when that may be, so that a thousand sessions that stand still cost nothing.
 """
 
 from __future__ import annotations
@@ -24,17 +19,18 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Generic, NamedTuple, TypeVar
+from functools import partial
+from typing import NamedTuple
 
+from tracklog.agents.base import SessionFacts
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.errors import why_failed
 from tracklog.live.notify import LEAST_MS
 from tracklog.liveness.hook_signs import HookSigns
 from tracklog.liveness.log_signs import UNSAID_MS, LogSigns
-from tracklog.liveness.unregistered import LogFacts
 from tracklog.model.events import (
     LogEvent,
     ModelReplied,
@@ -48,7 +44,7 @@ from tracklog.model.events import (
 )
 from tracklog.model.ids import MAIN
 from tracklog.model.records import opened
-from tracklog.model.states import SETTLES_MS, SILENT_MS, LiveState, Sign, not_ahead, state_of
+from tracklog.model.states import SETTLES_MS, SILENT_MS, Doing, LiveState, Sign, not_ahead, state_of
 from tracklog.sources.files import NotReadable, open_log
 from tracklog.sources.log_file import LogFile
 from tracklog.sources.process_start import Alive
@@ -83,7 +79,7 @@ class Activity:
         self._lines: dict[int, int] = {}
         self.first_ms: int | None = None  # the earliest moment that was named
 
-    def see(self, at_ms: int) -> None:
+    def add(self, at_ms: int) -> None:
         """A line of this moment came."""
         minute = at_ms // MINUTE_MS
         self._lines[minute] = self._lines.get(minute, 0) + 1
@@ -171,7 +167,7 @@ class Pending:
 
 @dataclass
 class LastActivity:
-    """What a session was last about."""
+    """The latest facts about a session."""
 
     title: str | None = None
     cwd: str | None = None
@@ -190,7 +186,7 @@ class WatchedSession:
 
     agent: str
     id: str
-    told: LastActivity = field(default_factory=LastActivity)
+    latest: LastActivity = field(default_factory=LastActivity)
     hooks: HookSigns = field(default_factory=HookSigns)
     registered: Sign | None = None
     asked: Sign | None = None  # a permission, of tracklog itself
@@ -205,15 +201,15 @@ class WatchedSession:
     activity: Activity = field(default_factory=Activity)
     _asked: dict[str, str] = field(default_factory=dict)  # the first prompt of each subagent
 
-    def see(
+    def add_events(
         self, thread: str, events: Iterable[LogEvent], *, now_ms: int, written_ms: int | None = None
     ) -> None:
-        """Takes in what the log of one of its threads told, and when that was last written."""
+        """Add events of the log of one of its threads, and when that was last written."""
         events = list(events)
         signs = self.threads.get(thread)
         if signs is None:
             signs = self.threads[thread] = LogSigns(is_subagent=thread != MAIN)
-        signs.see(events, seen_ms=now_ms, written_ms=written_ms)
+        signs.add(events, seen_ms=now_ms, written_ms=written_ms)
         self._count(events, now_ms)
         for event in events:
             if not event.is_copy:
@@ -226,18 +222,29 @@ class WatchedSession:
         return [sign for sign in found if sign is not None]
 
     def settle(self, now_ms: int) -> LiveState:
-        """What it does now, from all that was told."""
-        self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms, last_ms=self.told.last_ms)
+        """Find out what it does now, from all signs."""
+        self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms, last_ms=self.latest.last_ms)
         return self.state
 
-    def log_facts(self, now_ms: int) -> LogFacts:
-        """What its log says that bears on its process."""
+    def process_facts(self, now_ms: int, *, only_main_log: bool) -> SessionFacts:
+        """What its logs say that bears on its process; `only_main_log`: of its paths, that of the main thread."""
+        paths = [self.paths[MAIN]] if MAIN in self.paths else []
+        return SessionFacts(
+            self.id,
+            paths if only_main_log else list(self.paths.values()),
+            self.latest.last_ms,
+            does=partial(self._log_state, now_ms),
+            cwd=self.latest.cwd,
+            entrypoint=self.latest.entrypoint,
+        )
+
+    def _log_state(self, now_ms: int) -> Doing | None:
         log = self.threads.get(MAIN)
         sign = log.sign(now_ms) if log else None
-        return LogFacts(self.told.last_ms, sign.state if sign else None, self.told.cwd, self.told.entrypoint)
+        return sign.state if sign else None
 
     def changes_by_itself(self, now_ms: int) -> int | None:
-        """When it may be in another state though nothing is told of it; None if never."""
+        """When its state may change without news; None if never."""
         begun = [sign.at_ms for sign in self.signs(now_ms)] + [self.state.since_ms or 0]
         moments = (at + after + 1 for at in begun for after in _PASSING_MS)
         return min((at for at in moments if at > now_ms), default=None)
@@ -245,7 +252,7 @@ class WatchedSession:
     def is_past(self, before_ms: int) -> bool:
         """Whether it is over, and nothing happened in it since then."""
         is_over = self.state.state in ("ended", "crashed", "unknown") and self.alive.life != "alive"
-        times = (self.told.last_ms, self.alive.at_ms or 0, *(sign.at_ms for sign in self.signs(before_ms)))
+        times = (self.latest.last_ms, self.alive.at_ms or 0, *(sign.at_ms for sign in self.signs(before_ms)))
         return is_over and max(times) < before_ms
 
     def working_threads(self, now_ms: int) -> list[str]:
@@ -278,7 +285,7 @@ class WatchedSession:
         return is_new
 
     def register(self, sign: Sign, alive: Alive, *, now_ms: int) -> None:
-        """Takes in what the registry says. A clock that is ahead of ours counts as ours when it was first seen."""
+        """Set what the registry says. A time ahead of our clock counts as the moment when it was first seen."""
         known = self.registered
         if sign.at_ms > now_ms:
             is_known = known is not None and sign._replace(at_ms=known.at_ms) == known
@@ -290,7 +297,7 @@ class WatchedSession:
         moments = (moment_ms(event.at) for event in events if not event.is_copy)
         at = next((at for at in moments if at != NO_TIME), None)
         if at is not None:
-            self.activity.see(min(at, now_ms))
+            self.activity.add(min(at, now_ms))
 
     def _name(self, thread: str, name: str | None) -> None:
         if name and thread != MAIN:
@@ -299,7 +306,7 @@ class WatchedSession:
     def _note(self, thread: str, event: LogEvent, now_ms: int, written_ms: int | None) -> None:
         at = moment_ms(event.at)
         if at != NO_TIME:
-            self.told.last_ms = max(self.told.last_ms, not_ahead(at, now_ms, written_ms))
+            self.latest.last_ms = max(self.latest.last_ms, not_ahead(at, now_ms, written_ms))
         match event:
             case ToolCalled(name=name) if name in _SPAWNERS and event.call not in self.joined:
                 self.pending[event.call] = Pending(event.call, max(at, 0), thread, _name_in(event))
@@ -310,16 +317,16 @@ class WatchedSession:
             case ThreadDescribed():
                 self._describe(event.thread or thread, event)
             case SessionTitled(source=source, title=title) if source != "last_prompt" and title:
-                self.told.title = title
+                self.latest.title = title
             case SessionDescribed() if thread == MAIN:
-                self.told.cwd = event.cwd or self.told.cwd
-                self.told.branch = event.branch or self.told.branch
-                self.told.entrypoint = event.entrypoint or self.told.entrypoint
+                self.latest.cwd = event.cwd or self.latest.cwd
+                self.latest.branch = event.branch or self.latest.branch
+                self.latest.entrypoint = event.entrypoint or self.latest.entrypoint
             case ModelReplied() if thread == MAIN and not event.is_synthetic:
-                self.told.model = event.model or self.told.model
-                self.told.last_words = event.text.strip()[:_LONGEST_WORDS] or self.told.last_words
+                self.latest.model = event.model or self.latest.model
+                self.latest.last_words = event.text.strip()[:_LONGEST_WORDS] or self.latest.last_words
             case PromptGiven() if thread == MAIN:
-                self.told.last_prompt = event.text.strip()[:_LONGEST_WORDS]
+                self.latest.last_prompt = event.text.strip()[:_LONGEST_WORDS]
                 if event.origin != "queued":
                     self._lose_pending(thread)
             case PromptGiven():
@@ -327,7 +334,7 @@ class WatchedSession:
             case TurnInterrupted():
                 self._lose_pending(thread)
             case _:
-                pass  # told to those who follow the log; nothing that a board shows
+                pass  # the board does not show it
 
     def _describe(self, thread: str, told: ThreadDescribed) -> None:
         asked = self.pending.pop(told.parent_call, None) if told.parent_call else None
@@ -342,36 +349,3 @@ def _name_in(event: ToolCalled) -> str | None:
         return None
     name = given.get("description") or given.get("subagent_type") or given.get("nickname")
     return name[:_LONGEST_WORDS] if isinstance(name, str) else None
-
-
-Key = TypeVar("Key", bound=Hashable)
-
-
-class Timers(Generic[Key]):
-    """Remembers whose time comes when."""
-
-    def __init__(self) -> None:
-        self._news: set[Key] = set()
-        self._due: dict[Key, int] = {}
-        self._next_ms = 0
-
-    def tell(self, key: Key) -> None:
-        """Something was told of it."""
-        self._news.add(key)
-
-    def ready(self, now_ms: int) -> set[Key]:
-        """Whose turn it is; each once."""
-        ready, self._news = self._news, set()
-        if now_ms >= self._next_ms:
-            ready |= {key for key, at_ms in self._due.items() if at_ms <= now_ms}
-            for key in ready:
-                self._due.pop(key, None)
-            self._next_ms = min(self._due.values(), default=now_ms + 1)
-        return ready
-
-    def set(self, key: Key, at_ms: int | None) -> None:
-        """When it is its turn though nothing is told of it; None: never."""
-        self._due.pop(key, None)
-        if at_ms is not None:
-            self._due[key] = at_ms
-            self._next_ms = min(self._next_ms, at_ms)

@@ -1,10 +1,10 @@
-"""Live events for whoever asks: one process watches and keeps the journal, all others follow that.
+"""Live events shared by all processes: one watches and writes the journal, all others follow that.
 
-Rules of this room
-  1. Who comes first watches; when it ends, one of the others takes over, and tells what came in between.
-  2. The watch runs beside its own consumer, which follows the journal like everybody else: a slow one keeps nobody waiting.
-  3. A journal belongs to some roots: who watches others keeps another one.
-  4. Every event comes once and in the order of its number. Who was away too long is told that there is a gap.
+Rules
+  1. The first process watches; when it ends, another takes over, and reports what came in between.
+  2. The watch runs in a thread; its own consumer follows the journal like all others, so a slow one delays nobody.
+  3. A journal belongs to some roots: a watch of others writes another one.
+  4. Every event comes once and in the order of its number. A consumer that was away too long gets a gap event.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tracklog.live.journal import (
     read_before,
     write_before,
 )
-from tracklog.live.watch.event_summary import moment_of
+from tracklog.live.watch.events import moment_of
 from tracklog.live.watch.index_sync import IndexSync
 from tracklog.live.watch.watcher import Watch
 from tracklog.sources.log_file import Root
@@ -71,7 +71,7 @@ def journal_of(home: Home, roots: Sequence[Root]) -> Path:
 
 
 class _Watching:
-    """A thread that watches and writes the journal, until it is told to stop."""
+    """A thread that watches and writes the journal, until it is stopped."""
 
     def __init__(self, roots: Sequence[Root], home: Home, journal: Journal) -> None:
         self._roots = roots
@@ -105,7 +105,7 @@ class _Watching:
     def _run(self) -> None:
         try:
             self._watch()
-        except BaseException as error:  # told to who waits for news
+        except BaseException as error:  # raised in `wait`
             self._error = error
         finally:
             self._has_news.set()
@@ -120,7 +120,9 @@ class _Watching:
         ):
             watch.begin()
             self._write(watch.wait(0.0), told)
-            write_before(folder, watch.told(self._journal.next_n - 1))  # who is killed soon leaves it, too
+            write_before(
+                folder, watch.snapshot(self._journal.next_n - 1)
+            )  # who is killed soon leaves it, too
             self._has_news.set()
             save_at, saved = time.monotonic() + _SAVE_S, (watch.n_changes, self._journal.next_n)
             changed_at, n_changes = time.monotonic(), watch.n_changes
@@ -135,9 +137,9 @@ class _Watching:
                     now = watch.n_changes, self._journal.next_n
                     if now != saved and time.monotonic() >= save_at:
                         save_at, saved = time.monotonic() + _SAVE_S, now
-                        write_before(folder, watch.told(self._journal.next_n - 1))
+                        write_before(folder, watch.snapshot(self._journal.next_n - 1))
             finally:
-                write_before(folder, watch.told(self._journal.next_n - 1))
+                write_before(folder, watch.snapshot(self._journal.next_n - 1))
 
     def _write(self, events: list[LiveEvent], told: set[tuple[str, int, str]]) -> None:
         for event in events:
@@ -148,10 +150,10 @@ class _Watching:
 
 
 def _followed(following: Following, watching: _Watching) -> Iterator[list[LiveEvent]]:
-    yield from _told(following)
+    yield from _batches(following)
     while True:
         if watching.wait(_TICK_S):
-            yield from _told(following)
+            yield from _batches(following)
         else:
             yield []
 
@@ -160,20 +162,20 @@ def _followed_for_a_while(following: Following) -> Iterator[list[LiveEvent]]:
     deadline = time.monotonic() + _TRY_S
     while time.monotonic() < deadline:
         before = following.last_n
-        yield from _told(following)
+        yield from _batches(following)
         if following.last_n == before:
             time.sleep(_TICK_S / 4)
 
 
-def _told(following: Following) -> Iterator[list[LiveEvent]]:
+def _batches(following: Following) -> Iterator[list[LiveEvent]]:
     """What was added, a part at a time: who comes late does not hold all of it. At least one part, if only an empty one."""
     more = following.more()
-    yield _part_of(more, following)
-    while events := _part_of(more, following):
+    yield _batch_of(more, following)
+    while events := _batch_of(more, following):
         yield events
 
 
-def _part_of(more: Iterator[LiveEvent], following: Following) -> list[LiveEvent]:
+def _batch_of(more: Iterator[LiveEvent], following: Following) -> list[LiveEvent]:
     lost = following.lost
     events = list(islice(more, _MOST_AT_ONCE))
     if following.lost > lost:

@@ -1,6 +1,6 @@
-"""Follows one log while it grows: new bytes become lines, pieces and events, each once.
+"""Follow a log while it grows: new bytes become lines, pieces and events, each once.
 
-Rules of this room
+Rules
   1. What stood there before is read only as far as it tells how things stand now: the end of the log.
   2. A line comes when it is ended; half a line waits. A last line that is a whole record comes at once: a client that
      was killed may have written it without its newline.
@@ -10,9 +10,9 @@ Rules of this room
      After some patience it is another log.
   5. Nothing is held open: five thousand logs take no file handle.
 
-The logs that a watch follows, and of all others how far they were told.
+The logs that a watch follows, and how far all others were read.
 
-Rules of this room
+Rules
   1. A log that goes on is taken up where it was, also when it was forgotten meanwhile, or moved to another folder.
   2. A log that came while somebody watched is news from its first line on; one that is huge already is history.
   3. Weeks cost no more memory than a day: of a log that is quiet for a minute only its last lines are remembered, and of
@@ -30,12 +30,7 @@ from typing import NamedTuple
 import msgspec
 
 from tracklog.agents.registry import reader_for, translator_of
-from tracklog.model.events import LogEvent
-from tracklog.model.records import Piece
-from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.lines import Cutter, Line
-from tracklog.sources.log_file import LogFile
-from tracklog.sources.tail.follow import (
+from tracklog.live.watch.follow import (
     Appended,
     Follower,
     Left,
@@ -44,8 +39,13 @@ from tracklog.sources.tail.follow import (
     found_beside,
     stands_at,
 )
+from tracklog.model.events import LogEvent
+from tracklog.model.records import Piece
+from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.lines import Cutter, Line
+from tracklog.sources.log_file import LogFile
 
-READ_BEFORE = 512 << 10  # bytes of what stood there before: the last turns
+READ_BEFORE = 512 << 10  # bytes of what was there before: the last turns
 PATIENCE_S = 2.0  # with a log in which nothing is found that is remembered
 _AT_ONCE = 256 << 10
 _CLOSES = ord("}")
@@ -68,13 +68,13 @@ class Tail:
     """One log. `before` gives what its end told when it was first looked at, `more` what came since."""
 
     def __init__(
-        self, file: LogFile, *, told_to: int | None = None, clock: Callable[[], float] = time.monotonic
+        self, file: LogFile, *, known_to: int | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`told_to` is how many of its bytes are no news; None: all that stand there now."""
+        """`known_to` is how many of its bytes are no news; None: all that are there now."""
         self.file = file
         self._stood_in = file.path.parent
         self._clock = clock
-        self._began_at = file.size if told_to is None else min(told_to, file.size)
+        self._began_at = file.size if known_to is None else min(known_to, file.size)
         start, n_lines = _start_of_the_end(file, self._began_at)
         self._follower = Follower(file.path, start, limit=_AT_ONCE)
         self._cutter = Cutter(offset=start, number=n_lines + 1)
@@ -82,9 +82,9 @@ class Tail:
         self._translator = translator_of(file)
         self._marks = LineMarks(file, start)
         self._early: tuple[int, bytes] | None = None  # the last line that came before its newline
-        self._old_from = 0  # of a log that is read again: from where on its old lines tell how things stand
+        self._old_from = 0  # of a log that is read again: from where on its old lines say what is going on
         self._began_again_at = 0.0
-        self._is_put_aside = False  # what stood here before stands beside it
+        self._is_put_aside = False  # what was here before is now a file in the same folder
 
     @property
     def is_undecided(self) -> bool:
@@ -97,12 +97,12 @@ class Tail:
         return self._follower.offset
 
     def move_to(self, file: LogFile) -> None:
-        """The log stands at another place now."""
+        """The log has moved."""
         self._stood_in, self.file = self.file.path.parent, file
         self._follower.path = file.path
 
-    def told_of(self, file: LogFile) -> int | None:
-        """How far a file was read that was this log, and stands under another name now; None if it never was."""
+    def offset_in(self, file: LogFile) -> int | None:
+        """How far a file was read that was this log and has another name now; None if it never was."""
         known = (self._follower.stands, self._follower.left)
         ours = (left for left in known if left and left.identity == (file.device, file.inode))
         return next((left.offset for left in ours if stands_at(left, file.path)), None)
@@ -227,7 +227,7 @@ def _is_whole(raw: bytes) -> bool:
 
 
 def _start_of_the_end(file: LogFile, end: int) -> tuple[int, int]:
-    """Where the last turns before `end` begin, and how many lines stand before."""
+    """Where the last turns before `end` begin, and how many lines there are before them."""
     wanted, offset, n_lines = end - READ_BEFORE, 0, 0
     if wanted <= 0:
         return 0, 0
@@ -269,13 +269,13 @@ class FollowedLogs:
     ) -> None:
         self._clock = clock
         self._is_first = sizes is None
-        self._left_at = dict(sizes or {})  # how far those were told that are not followed now
+        self._left_at = dict(sizes or {})  # how far those were read that are not followed now
         self._tails: dict[str, Tail] = {}
         self._changed_at: dict[str, float] = {}
         self._swept_at = self._rested_at = clock()
 
     def begin(self, found: Iterable[LogFile]) -> None:
-        """What stands there when nobody watched before is no news."""
+        """Without an earlier watch, what is there already is no news."""
         if self._is_first:
             self._left_at = {str(file.path): file.size for file in found}
 
@@ -287,16 +287,16 @@ class FollowedLogs:
             self._changed_at[path] = self._clock()
         return tail
 
-    def take_up(self, file: LogFile) -> Tail | None:
-        """Follows a log from where it was told; None if it went while others were read: it is followed elsewhere."""
+    def follow(self, file: LogFile) -> Tail | None:
+        """Follow a log from its known offset; None if it went while others were read: it is followed elsewhere."""
         path = str(file.path)
         if not os.path.lexists(path):
             return None
         tail = self._moved_here(file)
         if tail is None:
-            told = self._told_before(file)
+            told = self._known_offset(file)
             told = 0 if told is None and file.size <= LONGEST else told
-            tail = Tail(file, told_to=told, clock=self._clock)
+            tail = Tail(file, known_to=told, clock=self._clock)
         self._left_at.pop(path, None)
         self._tails[path] = tail
         self._changed_at[path] = self._clock()
@@ -306,8 +306,8 @@ class FollowedLogs:
         """The logs that are to be asked again soon, though nothing changes in them."""
         return [tail for tail in self._tails.values() if tail.is_undecided]
 
-    def told(self, known: Mapping[str, LogFile]) -> dict[str, int]:
-        """How far each log was told; of those that were not looked at, how long they are."""
+    def offsets(self, known: Mapping[str, LogFile]) -> dict[str, int]:
+        """How far each log was read; for those that were not looked at, their size."""
         left_at = {path: self._left_at.get(path, file.size) for path, file in known.items()}
         return left_at | {path: tail.offset for path, tail in self._tails.items()}
 
@@ -336,18 +336,18 @@ class FollowedLogs:
         self._left_at[path] = self._tails.pop(path).offset
 
     def _moved_here(self, file: LogFile) -> Tail | None:
-        """The tail of a log that stood at another place, of which nothing is left there."""
+        """The tail of a log that was at another place, of which nothing is left there."""
         name = f"/{file.path.name}"
         for path, tail in self._tails.items():
-            if (path.endswith(name) or tail.told_of(file) is not None) and not os.path.lexists(path):
+            if (path.endswith(name) or tail.offset_in(file) is not None) and not os.path.lexists(path):
                 del self._tails[path], self._changed_at[path]
                 tail.move_to(file)
                 return tail
         return None
 
-    def _told_before(self, file: LogFile) -> int | None:
-        """How far a log was told that is not followed now, here or where it stood before; None if it is new."""
-        put_aside = (told for tail in self._tails.values() if (told := tail.told_of(file)) is not None)
+    def _known_offset(self, file: LogFile) -> int | None:
+        """How far a log was read that is not followed now, here or at its earlier place; None if it is new."""
+        put_aside = (told for tail in self._tails.values() if (told := tail.offset_in(file)) is not None)
         told = next(put_aside, None)
         if told is None:
             told = self._left_at.get(str(file.path))

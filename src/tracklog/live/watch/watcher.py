@@ -1,12 +1,12 @@
-"""Watches running sessions: logs, registry, hooks and processes flow together, and come out as numbered events.
+"""Watch running sessions: logs, registry, hooks and processes come together, and come out as numbered events.
 
-Rules of this room
-  1. What stood there when watching began tells how things stand; only what comes afterwards is told.
+Rules
+  1. What was there when the watch began sets the first states; only what comes afterwards is reported.
   2. All sources go through the same readers, translators and folds as batch reading. A log that we fail at is said once,
      and the others are watched on.
-  3. A state is told when it changes. That somebody waits for you is told when it has held for a second.
-  4. Whoever waits for the next event waits a fifth of a second at most, and an idle watch costs next to nothing. Sessions
-     that ended a day ago are forgotten.
+  3. A state is reported when it changes. A wait for the person is reported when it has lasted a second.
+  4. `wait` returns after a fifth of a second at most, and an idle watch costs next to nothing. Sessions that ended a day
+     ago are forgotten.
 """
 
 from __future__ import annotations
@@ -14,53 +14,40 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
-from tracklog.agents.base import RunningClient
-from tracklog.agents.claude_code.places import homes_of
-from tracklog.agents.claude_code.processes import running_claude
-from tracklog.agents.claude_code.session_registry import Registered, Roll, better
-from tracklog.agents.codex.processes import codex_of, running_codex
 from tracklog.agents.discovery import resolve_session
 from tracklog.agents.hooks.records import READER as SPOOL_READER
 from tracklog.agents.hooks.records import HookInput, Spooled, TurnNotice
+from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.errors import UserError
 from tracklog.home import Home
-from tracklog.live.journal import LiveEvent, WatchSnapshot, key_of, told_state
-from tracklog.live.notify import Announcements
-from tracklog.live.watch.event_summary import _is_other, moment_of, state_facts, told_of
-from tracklog.live.watch.files import WatchedFiles
-from tracklog.live.watch.related_logs import Surroundings
-from tracklog.live.watch.session import Timers, WatchedSession
+from tracklog.live.journal import LiveEvent, WatchSnapshot, key_of, reported_state
+from tracklog.live.watch.events import EventQueue, moment_of, summary_of
+from tracklog.live.watch.files import RelatedLogs, WatchedFiles
+from tracklog.live.watch.processes import WatchedProcesses
+from tracklog.live.watch.session import WatchedSession
+from tracklog.live.watch.sessions import WatchedSessions
+from tracklog.live.watch.states import StateChanges
 from tracklog.live.watch.tail import FollowedLogs, LogReplaced, Tail, TailChunk
-from tracklog.liveness.permission_requests import open_asks
-from tracklog.liveness.unregistered import unregistered
 from tracklog.model.events import SessionDescribed
 from tracklog.model.ids import MAIN
-from tracklog.model.states import LiveState
 from tracklog.reading.session_files import LogNames, Name, SessionFiles, ThreadName, thread_of
 from tracklog.reading.session_reader import told_by
 from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Root
-from tracklog.sources.process_start import Alive
-from tracklog.sources.processes import is_running
 from tracklog.sources.spool import SpoolTail, lines_seen
 
 _FOLLOWED = MAIN_KINDS | {FileKind.SUBAGENT}
 _RECENT_S = 24 * 3600  # logs that changed since then are looked at when watching begins,
 _MOST_RECENT = 200  # the newest of them; and those of all processes that live
-_REGISTRY_S = 1.0
-_CODEX_S = 2.0
-_CODEX_SHARE = 200  # looking for processes takes at most one part in so many of the time
-_PAST_MS = 24 * 3600 * 1000
-_MOST_PAST = 2_000
-_SOON_S = 0.2
-_WINDOW = re.compile(rb'"model_context_window":(\d{4,9})')  # how Codex says it, in many of its lines
+_WINDOW = re.compile(
+    rb'"model_context_window":(\d{4,9})'
+)  # where logs say it, they do in many of their lines
 _AT_ONCE_S = 0.05  # so long is read in one log before another one has its turn,
-_MOST_AT_ONCE = 500  # and so many events are held before they are told
+_MOST_AT_ONCE = 500  # and so many events are held before they are returned
 _FIRST_LINES = 50  # one of which says in which folder a session works
 
 
@@ -81,37 +68,29 @@ class Watch:
         self._now_ms = now_ms or (lambda: time.time_ns() // 1_000_000)
         self._files = WatchedFiles(roots, beside=[spool] if spool is not None else [])
         self._spool = SpoolTail(spool) if spool is not None else None
-        self._home = Home(spool.parent) if spool is not None else None
-        self._asked: set[Name] = set()  # who had a question open at the last look
-        self._rolls = {
-            root.path: Roll(root.path)
-            for root in roots
-            if root.agent == "claude" and root.part in (None, "sessions")
-        }
         self._followed = FollowedLogs(before.sizes if before is not None else None)
-        self._timers: Timers[Name] = Timers()
-        self._past: dict[Name, None] = {}  # that were forgotten; the registry may still name them
         self._names = LogNames(self._files.known)
-        self._around = Surroundings(self._files)
+        self._related = RelatedLogs(self._files)
         self._logs: dict[Name, set[str]] = {}  # the paths of each session's logs
         self._unread: dict[
             Tail, Iterator[TailChunk | LogReplaced | None]
-        ] = {}  # logs that were not read to their end in a round, wherever they stand by now
-        self._announcements = Announcements()
-        self._announced: dict[str, Name] = {}
-        self._looked_at_codex = 0.0
-        self._codex_look_s = _CODEX_S
-        self._claude: list[RunningClient] = []
-        self._claude_again = 0.0
-        self._looked_at_registry = 0.0
-        self._events: list[LiveEvent] = []
+        ] = {}  # logs that were not read to their end in a round, wherever they are by now
         self._grown: dict[
             ThreadName, set[int]
         ] = {}  # the numbers of the lines that came with the last question
         self._is_beginning = True
-        self._is_quiet = before is None
-        self.sessions: dict[Name, WatchedSession] = {}
+        self._events = EventQueue(self._now_ms, is_quiet=before is None)
+        self._sessions = WatchedSessions()
+        self._processes = WatchedProcesses(
+            self._sessions, roots, home=Home(spool.parent) if spool is not None else None, now_ms=self._now_ms
+        )
+        self._states = StateChanges(self._sessions, self._events, before=before, now_ms=self._now_ms)
         self.n_changes = 0  # of files, that were seen so far
+
+    @property
+    def sessions(self) -> dict[Name, WatchedSession]:
+        """All sessions that are watched, by name."""
+        return self._sessions.by_name
 
     @property
     def why_without_hints(self) -> str | None:
@@ -119,75 +98,52 @@ class Watch:
         return self._files.why_without_hints
 
     def begin(self) -> None:
-        """Looks at everything once. How things stand is no news, and is not told."""
+        """Look at everything once. First states are no news, and are not reported."""
         found = self._files.begin()
         self._followed.begin(found)
-        for home in homes_of(file.path for file in found if file.agent == "claude"):
-            self._rolls.setdefault(home, Roll(home))
+        for agent in SUPPORTED:
+            self._processes.add_logs(agent, (file.path for file in found if file.agent == agent))
         for file in found:
-            if file.kind in _FOLLOWED and file.agent == "claude" and file.session:
-                self._logs.setdefault(("claude", file.session), set()).add(str(file.path))
+            is_named = file.kind in _FOLLOWED and support_for(file.agent).path_names_session
+            if is_named and file.agent and file.session:
+                self._logs.setdefault((file.agent, file.session), set()).add(str(file.path))
         for file in self._to_begin_with(found):
-            self._see(file)
+            self._read_changed(file)
         for file in found:  # they name the calls that asked for subagents
-            if file.kind is FileKind.META and ("claude", file.session) in self.sessions:
-                self._see(file)
-        self._see_spool()
-        self._see_processes()
+            if file.kind is FileKind.META and (file.agent, file.session) in self.sessions:
+                self._read_changed(file)
+        self._read_hooks()
+        self._processes.step()
         with self._quietly():
-            self._settle(self.sessions)
-            self._announce(self._now_ms(), only=self._is_as_told)
-        self._is_quiet = False
-        self._tell_what_changed_since()
+            self._states.settle_first()
+        self._events.is_quiet = False
+        self._states.report_changes_since()
         self._is_beginning = False
 
     def _to_begin_with(self, found: Sequence[LogFile]) -> list[LogFile]:
         """The logs that changed lately, those with news, and those of all processes that live, however old they are."""
         logs = sorted((file for file in found if file.kind in _FOLLOWED), key=lambda file: -file.mtime_ns)
         recent_ns = time.time_ns() - _RECENT_S * 10**9
-        living = {
-            id
-            for roll in self._rolls.values()
-            for id, one in roll.look(self._now_ms()).items()
-            if _lives(one.alive)
-        }
-        held = self._held_by_codex() if any(file.agent == "codex" for file in logs) else frozenset()
+        agents = {file.agent for file in logs}
+        opened = {one: self._processes.open_sessions(one) for one in agents if one is not None}
         chosen = [
             file
             for n, file in enumerate(logs)
             if (n < _MOST_RECENT and file.mtime_ns >= recent_ns)
-            or file.session in living
             or self._has_news(file)
-            or (file.agent == "codex" and os.path.realpath(file.path) in held)
+            or (file.agent in opened and opened[file.agent].has(file.session, file.path))
         ]
         return chosen[::-1]
 
-    def _held_by_codex(self) -> frozenset[str]:
-        return frozenset(path for one in running_codex() for path in one.rollouts or ())
-
-    def _tell_what_changed_since(self) -> None:
-        """The states that are other than those that an earlier watch told."""
-        for session in self.sessions.values():
-            if not self._is_as_told(session):
-                known = self._before.states.get(key_of(session.agent, session.id)) if self._before else None
-                self._tell_state(session, known.state if known else "unknown", session.state)
-
-    def _is_as_told(self, session: WatchedSession) -> bool:
-        """Whether an earlier watch told the state that a session has; without one, how things stand is no news."""
-        if self._before is None:
-            return True
-        known = self._before.states.get(key_of(session.agent, session.id))
-        return known == told_state(session.state) if known is not None else session.state.state != "waiting"
-
     @contextmanager
     def _quietly(self) -> Iterator[None]:
-        """How things stand is no news."""
-        before = self._is_quiet, self._is_beginning
-        self._is_quiet = self._is_beginning = True
+        """Report nothing: what is there already is no news."""
+        before = self._events.is_quiet, self._is_beginning
+        self._events.is_quiet = self._is_beginning = True
         try:
             yield
         finally:
-            self._is_quiet, self._is_beginning = before
+            self._events.is_quiet, self._is_beginning = before
 
     def _has_news(self, file: LogFile) -> bool:
         return self._before is not None and self._before.sizes.get(str(file.path)) != file.size
@@ -196,7 +152,7 @@ class Watch:
         """The one session that a person means: an id, the start of one, a file, or @last. Raises UserError for several."""
         if text == "@last":
             newest_first = list(reversed(self.sessions))
-            return max(newest_first, key=lambda name: self.sessions[name].told.last_ms, default=None)
+            return max(newest_first, key=lambda name: self.sessions[name].latest.last_ms, default=None)
         if not text:
             raise UserError("which session? its name is empty")
         alike = [name for name in self.sessions if name[1].lower().startswith(text.lower())]
@@ -207,12 +163,12 @@ class Watch:
         if not files:
             return None
         with self._quietly():
-            self._see(files[0])
-            self._settle(self.sessions)
+            self._read_changed(files[0])
+            self._states.settle(self.sessions)
         return self._names.of(files[0])[0]
 
     def would_hold(self, agent: str, path: str) -> bool:
-        """Whether a log of this agent at this path stands below our roots. The path is compared, and never opened."""
+        """Whether a log of this agent at this path is below our roots. The path is compared, and never opened."""
         return any(root.agent in (None, agent) and path.startswith(f"{root.path}/") for root in self._roots)
 
     def has_seen(self, path: str) -> bool:
@@ -229,109 +185,107 @@ class Watch:
         return [file for path in sorted(paths) if (file := self._files.known.get(path)) is not None]
 
     def related_to(self, session: SessionFiles) -> list[SessionFiles]:
-        """The sessions whose requests may stand in its logs, too: those of its folder, or those that a rollout names."""
-        return self._around.related_to(session)
+        """The sessions whose requests may be in its logs, too: those of its folder, or those that its log names."""
+        return self._related.related_to(session)
 
-    def told(self, n: int) -> WatchSnapshot:
-        """How far everything was told, for the next watch; `n` is the last number that was given."""
-        sizes = self._followed.told(self._files.known)
-        states = {key_of(*name): told_state(session.state) for name, session in self.sessions.items()}
+    def snapshot(self, n: int) -> WatchSnapshot:
+        """How far everything was reported, for the next watch; `n` is the last number that was given."""
+        sizes = self._followed.offsets(self._files.known)
+        states = {key_of(*name): reported_state(session.state) for name, session in self.sessions.items()}
         return WatchSnapshot(n, sizes, self._spool.told() if self._spool is not None else "", states)
 
     def wait(self, timeout_s: float = 0.2) -> list[LiveEvent]:
-        """What came since the last question, at the latest when the time is over. Numbers are for who keeps them."""
+        """The events since the last call, at the latest when the time is over. The journal numbers them."""
         self._grown = {}
         changed = {str(file.path): file for file in self._files.wait(0.0 if self._unread else timeout_s)}
         asked_again = (*self._unread, *self._followed.undecided())
         unread = {str(tail.file.path): tail.file for tail in asked_again}
         self.n_changes += len(changed)
         for file in (unread | changed).values():
-            self._see(file)
+            self._read_changed(file)
         if self._files.beside_is_due:
-            self._see_spool()
-        self._see_processes()
-        self._settle(self._with_news())
+            self._read_hooks()
+        self._processes.step()
+        self._states.settle(self._sessions.due(self._now_ms()))
         if self._followed.sweep(self._files.known):
             self._forget_past()
-        events, self._events = self._events, []
-        return events
+        return self._events.take()
 
     def grown(self) -> dict[ThreadName, int]:
         """The threads whose logs had grown when `wait` was last asked, and by how many lines, whatever these said."""
         return {thread: len(lines) for thread, lines in self._grown.items()}
 
     def close(self) -> None:
-        """Lets the system forget us."""
+        """Stop watching."""
         self._files.close()
 
     # What was seen, by its source:
 
-    def _see(self, file: LogFile) -> None:
+    def _read_changed(self, file: LogFile) -> None:
         if file.kind is FileKind.REGISTRY:
-            self._looked_at_registry = 0.0  # whoever came, changed or left is looked at now
+            self._processes.refresh_soon(file.agent)
         elif file.kind in _FOLLOWED and file.agent is not None and file.path.suffix != ".zst":
             if file.size >= 0:
-                self._see_log(file)
+                self._read_log(file)
         elif file.kind is FileKind.META and file.size >= 0:
-            self._see_meta(file)
+            self._read_meta(file)
 
-    def _see_log(self, file: LogFile) -> None:
+    def _read_log(self, file: LogFile) -> None:
         path = str(file.path)
         known = self._followed.changed(file)
         if known in self._unread and len(self._events) >= _MOST_AT_ONCE:
             return  # it is the first in the next round
-        tail = known or self._followed.take_up(file)
+        tail = known or self._followed.follow(file)
         if tail is None:
             return
         name, thread = self._names.of(file)
-        session = self._session(name)
+        session = self._sessions.open(name)
         self._logs.setdefault(name, set()).add(path)
         is_new = session.begin_thread(thread, path)
-        if is_new and name[0] == "claude":
-            for home in homes_of([file.path]):
-                self._rolls.setdefault(home, Roll(home))
-        if name[0] == "codex" and (is_new or session.alive.life == "gone"):
-            self._codex_look_s = _SOON_S  # somebody writes whom we do not know
+        if is_new:
+            self._processes.add_logs(file.agent, [file.path])
+        if is_new or session.alive.life == "gone":
+            self._processes.expect_client(name[0])
         for seen in tail.before():
-            self._take(session, thread, seen, written_ms=file.mtime_ns // 1_000_000)
+            self._add_events(session, thread, seen, written_ms=file.mtime_ns // 1_000_000)
         steps = self._unread.pop(tail, None) or tail.more()
         if is_new and self._is_news(file):
             first = list(islice(steps, _FIRST_LINES))
             self._note_folder(session, first)
             steps = chain(first, steps)
             what = "session_seen" if thread == MAIN else "thread_seen"
-            self._tell(what, session, thread=thread, path=path)
+            self._events.add(what, session, thread=thread, path=path)
         until = time.monotonic() + _AT_ONCE_S
         for step in steps:
             if isinstance(step, LogReplaced):
-                self._tell("log_replaced", session, thread=thread, path=path, data={"why": step.why})
+                self._events.add("log_replaced", session, thread=thread, path=path, data={"why": step.why})
             elif step is not None:
-                self._see_line(session, thread, step, path)
+                self._add_line(session, thread, step, path)
             is_enough = time.monotonic() > until or len(self._events) >= _MOST_AT_ONCE
             if is_enough and not self._is_beginning:
                 self._unread[tail] = steps  # the others want their turn, and who follows wants what there is
                 break
 
     def _note_folder(self, session: WatchedSession, steps: Sequence[TailChunk | LogReplaced | None]) -> None:
-        """In which folder a new session works, before anything is told of it."""
+        """Note in which folder a new session works, before its first event."""
         events = (event for step in steps if isinstance(step, TailChunk) for event in step.events)
         cwds = (event.cwd for event in events if isinstance(event, SessionDescribed) and event.cwd)
-        session.told.cwd = session.told.cwd or next(cwds, None)
+        session.latest.cwd = session.latest.cwd or next(cwds, None)
 
     def _is_news(self, file: LogFile) -> bool:
         return not self._is_beginning or (
             self._before is not None and str(file.path) not in self._before.sizes
         )
 
-    def _see_line(self, session: WatchedSession, thread: str, seen: TailChunk, path: str) -> None:
+    def _add_line(self, session: WatchedSession, thread: str, seen: TailChunk, path: str) -> None:
         self._grown.setdefault((session.agent, session.id, thread), set()).add(seen.piece.line)
         before = set(session.pending)
-        self._take(session, thread, seen)
+        self._add_events(session, thread, seen)
         for event in seen.events:
-            told = told_of(event)
-            if told is not None:
-                what, data = told
-                self._tell(
+            summary = summary_of(event)
+            if summary is not None:
+                what, data = summary
+                self._events.add(
                     what,
                     session,
                     at=event.at,
@@ -341,27 +295,34 @@ class Watch:
                     data=data,
                 )
         for lost in session.take_lost():
-            self._tell(
+            self._events.add(
                 "thread_lost", session, thread=lost.thread, data={"call": lost.call, "name": lost.name}
             )
         for call in session.pending.keys() - before:
             pending = session.pending[call]
-            self._tell("thread_pending", session, thread=thread, data={"call": call, "name": pending.name})
+            self._events.add(
+                "thread_pending", session, thread=thread, data={"call": call, "name": pending.name}
+            )
 
-    def _take(
+    def _add_events(
         self, session: WatchedSession, thread: str, seen: TailChunk, *, written_ms: int | None = None
     ) -> None:
-        session.see(thread, seen.events, now_ms=self._now_ms(), written_ms=written_ms)
+        session.add_events(thread, seen.events, now_ms=self._now_ms(), written_ms=written_ms)
         if thread == MAIN and (said := _WINDOW.search(seen.piece.raw)):
-            session.told.window = int(said[1])
+            session.latest.window = int(said[1])
 
-    def _see_meta(self, file: LogFile) -> None:
+    def _read_meta(self, file: LogFile) -> None:
         """The file beside a subagent's log names the call that asked for it."""
         if (name := self._names.session_beside(file)) is not None:
             for _, events in told_by(file):
-                self._session(name).see(thread_of(file), events, now_ms=self._now_ms())
+                self._sessions.open(name).add_events(thread_of(file), events, now_ms=self._now_ms())
 
-    def _see_spool(self) -> None:
+    def _forget_past(self) -> None:
+        for session in self._sessions.forget_past(self._now_ms()):
+            for path in session.paths.values():
+                self._names.forget(path)
+
+    def _read_hooks(self) -> None:
         if self._spool is None:
             return
         told = lines_seen(self._before.spool) if self._before is not None and self._is_beginning else {}
@@ -370,19 +331,19 @@ class Watch:
             with self._quietly() if is_old else nullcontext():
                 for piece in SPOOL_READER.read([line]):
                     if isinstance(piece.record, Spooled) and piece.record.session:
-                        self._see_hook(piece.record, piece.record.session, str(path), piece.line)
+                        self._add_hook(piece.record, piece.record.session, str(path), piece.line)
 
-    def _see_hook(self, spooled: Spooled, session_id: str, path: str, line: int) -> None:
-        agent = spooled.agent or ("codex" if ("codex", session_id) in self.sessions else "claude")
+    def _add_hook(self, spooled: Spooled, session_id: str, path: str, line: int) -> None:
+        agent = spooled.agent or self._agent_of(session_id)
         name, told = self._names.by_id(session_id, agent), spooled.payload
-        if not self._is_ours(name, told):
+        if not self._is_below_roots(name, told):
             return
-        session = self._session(name)
+        session = self._sessions.open(name)
         thread: str = MAIN
         if isinstance(told, HookInput):
             thread = told.agent_id or MAIN
-            session.hooks.see(told, min(spooled.at_ms, self._now_ms()))
-            session.told.cwd = session.told.cwd or told.cwd
+            session.hooks.add(told, min(spooled.at_ms, self._now_ms()))
+            session.latest.cwd = session.latest.cwd or told.cwd
             data = {"hook": told.hook_event_name, "tool": told.tool_name, "call": told.tool_use_id}
         elif isinstance(told, TurnNotice):
             session.hooks.turn_completed(min(spooled.at_ms, self._now_ms()))
@@ -391,202 +352,19 @@ class Watch:
             return
         known = {key: value for key, value in data.items() if value is not None}
         at = moment_of(spooled.at_ms)
-        self._tell("hook_called", session, at=at, thread=thread, path=path, line=line, data=known)
+        self._events.add("hook_called", session, at=at, thread=thread, path=path, line=line, data=known)
 
-    def _is_ours(self, name: Name, told: object) -> bool:
-        """Whether a hook tells of a session below our roots. A path in a payload is compared, and never opened."""
+    def _agent_of(self, session_id: str) -> str:
+        """The agent of the watched session of this id; of an unknown one, the agent that tracklog knew first."""
+        known = (agent for agent in SUPPORTED if (agent, session_id) in self.sessions)
+        return next(known, next(iter(SUPPORTED)))
+
+    def _is_below_roots(self, name: Name, told: object) -> bool:
+        """Whether a hook call is of a session below our roots. A path in a payload is compared, and never opened."""
         if name in self._logs or name in self.sessions:
             return True
         path = told.transcript_path if isinstance(told, HookInput) else None
         return path is not None and self.would_hold(name[0], path)
-
-    def _see_asks(self) -> None:
-        """The permissions that sessions wait for here: they were asked by our own hook, which waits with them."""
-        if self._home is None:
-            return
-        asked = {("claude", ask.session): ask.sign for ask in reversed(open_asks(self._home))}
-        for name in self._asked | asked.keys():
-            session = self.sessions.get(name)
-            if session is not None and session.asked != asked.get(name):
-                session.asked = asked.get(name)
-                self._timers.tell(name)
-        self._asked = set(asked)
-
-    def _see_processes(self) -> None:
-        now = time.monotonic()
-        self._see_asks()
-        self._miss_ended()
-        if now - self._looked_at_registry >= _REGISTRY_S:
-            self._looked_at_registry = now
-            self._see_registered()
-        if now - self._looked_at_codex >= self._codex_look_s:
-            self._looked_at_codex = now
-            self._codex_look_s = _CODEX_S
-            self._see_codex()
-            took_s = time.monotonic() - now
-            self._codex_look_s = max(self._codex_look_s, took_s * _CODEX_SHARE)
-
-    def _miss_ended(self) -> None:
-        """Sees to it that whoever ended since the last look is looked at now."""
-        for (agent, _), session in self.sessions.items():
-            alive = session.alive
-            if alive.life == "alive" and alive.pid is not None and not is_running(alive.pid):
-                if agent == "codex":
-                    self._looked_at_codex = 0.0
-                else:
-                    self._looked_at_registry = 0.0
-
-    def _see_registered(self) -> None:
-        known: dict[str, Registered] = {}
-        for roll in self._rolls.values():
-            for id, one in roll.look(self._now_ms()).items():
-                known[id] = better(one, known.get(id))  # a session may stand in several homes
-        for id, registered in known.items():
-            if registered.alive.life == "gone" and ("claude", id) in self._past:
-                continue
-            session = self._session(("claude", id))
-            session.register(registered.sign, registered.alive, now_ms=self._now_ms())
-            session.told.cwd = session.told.cwd or registered.registration.record.cwd
-        self._see_unregistered(known)
-
-    def _see_unregistered(self, registered: Mapping[str, Registered]) -> None:
-        """Says of the sessions that no registry names whether they have left."""
-        now_ms = self._now_ms()
-        pids = [one.registration.record.pid for one in registered.values()]
-        for name, session in self.sessions.items():
-            alive = session.alive
-            if alive.has_left and alive.at_ms == session.told.last_ms:
-                continue  # it has left, and nothing came since
-            if name[0] != "claude" or name[1] in registered or not session.paths:
-                continue
-            alive = unregistered(
-                session.log_facts(now_ms),
-                is_kept=self._has_registry(session),
-                running=self._running_claude,
-                named=pids,
-                now_ms=now_ms,
-            )
-            if alive != session.alive:
-                session.alive = alive
-                self._timers.tell(name)
-
-    def _running_claude(self) -> list[RunningClient]:
-        """The processes of Claude Code, as they were at most a moment ago."""
-        now = time.monotonic()
-        if now >= self._claude_again:
-            self._claude = running_claude()
-            took_s = time.monotonic() - now
-            self._claude_again = now + max(_CODEX_S, took_s * _CODEX_SHARE)
-        return self._claude
-
-    def _has_registry(self, session: WatchedSession) -> bool:
-        paths = session.paths.values()
-        return any(roll.is_kept and any(map(roll.holds, paths)) for roll in self._rolls.values())
-
-    def _see_codex(self) -> None:
-        ours = [one for name, one in self.sessions.items() if name[0] == "codex" and MAIN in one.paths]
-        running = running_codex() if ours else []
-        for session in ours:
-            if session.alive.life != "gone" or running:
-                session.alive = codex_of(Path(session.paths[MAIN]), running, cwd=session.told.cwd)
-                self._timers.tell((session.agent, session.id))
-
-    # What follows from it:
-
-    def _settle(self, sessions: Mapping[Name, WatchedSession]) -> None:
-        now_ms = self._now_ms()
-        for name, session in sessions.items():
-            before = session.state
-            after = session.settle(now_ms)
-            if _is_other(before, after):
-                self._tell_state(session, before.state, after)
-            if after.state in ("ended", "crashed"):
-                self._lose_pending(session)
-            self._timers.set(name, session.changes_by_itself(now_ms))
-        if not self._is_quiet:
-            self._announce(now_ms)
-
-    def _with_news(self) -> dict[Name, WatchedSession]:
-        ready = self._timers.ready(self._now_ms())
-        return {name: session for name in ready if (session := self.sessions.get(name)) is not None}
-
-    def _forget_past(self) -> None:
-        """A day without news ends all interest in a session that is over; its log would bring it back."""
-        past = [one for one, it in self.sessions.items() if it.is_past(self._now_ms() - _PAST_MS)]
-        for name in past:
-            session = self.sessions.pop(name)
-            self._timers.set(name, None)
-            for path in session.paths.values():
-                self._names.forget(path)
-        self._past = dict.fromkeys([*self._past, *past][-_MOST_PAST:])
-
-    def _tell_state(self, session: WatchedSession, before: str, after: LiveState) -> None:
-        self._tell("state_changed", session, data={"before": before, **state_facts(after)})
-
-    def _announce(self, now_ms: int, *, only: Callable[[WatchedSession], bool] | None = None) -> None:
-        for key, name in list(self._announced.items()):
-            session = self.sessions.get(name)
-            if session is None or session.state.state != "waiting":
-                del self._announced[key]
-                if session is not None:
-                    self._tell("waiting_ended", session)
-        waiting = {
-            key_of(*name): name
-            for name, one in self.sessions.items()
-            if one.state.state == "waiting" and (only is None or only(one))
-        }
-        states = {key: self.sessions[name].state for key, name in waiting.items()}
-        for key in self._announcements.due(states, now_ms):
-            self._announced[key] = waiting[key]
-            session = self.sessions[waiting[key]]
-            self._tell("waiting_began", session, data=state_facts(session.state))
-
-    def _lose_pending(self, session: WatchedSession) -> None:
-        for call in list(session.pending):
-            lost = session.pending.pop(call)
-            self._tell("thread_lost", session, thread=lost.thread, data={"call": call, "name": lost.name})
-
-    def _tell(
-        self,
-        event: str,
-        session: WatchedSession,
-        *,
-        at: str | None = None,
-        thread: str = MAIN,
-        line: int | None = None,
-        path: str | None = None,
-        data: Mapping[str, Any] | None = None,
-    ) -> None:
-        if self._is_quiet:
-            return
-        self._events.append(
-            LiveEvent(
-                n=0,
-                at=at or moment_of(self._now_ms()),
-                event=event,
-                session=session.id,
-                agent=session.agent,
-                thread=thread,
-                line=line,
-                path=path,
-                cwd=session.told.cwd,
-                data=dict(data or {}),
-            )
-        )
-
-    # Whose a log is:
-
-    def _session(self, name: Name) -> WatchedSession:
-        session = self.sessions.get(name)
-        if session is None:
-            session = self.sessions[name] = WatchedSession(*name)
-            self._past.pop(name, None)
-        self._timers.tell(name)
-        return session
-
-
-def _lives(alive: Alive) -> bool:
-    return alive.life == "alive"
 
 
 def _inode_of(path: Path) -> int:

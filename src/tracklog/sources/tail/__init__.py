@@ -1,1 +1,1 @@
-"""Follow a growing file: its new bytes, whether it is still the same file, and hints that something changed."""
+"""Whether a growing file is still the same one, and hints of the system that something changed."""

@@ -1,6 +1,6 @@
 """Hints that something changed below some folders, from the system where it gives any.
 
-Rules of this room
+Rules
   1. A hint may be missing, late or twice: it saves a look, and proves nothing. Whoever waits for hints also looks by itself.
   2. Where the system refuses, that is said, and waiting is only waiting. Linux says nothing when a folder finds no watch
      left (`max_user_watches`): so the watches are counted. Of a network drive it only tells what this machine writes.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tracklog.errors import why_failed
 
-_STEP_MS = 25  # so long nothing more must come before what came is told
+_STEP_MS = 25  # wait for so long a silence before what came is returned
 _MOST_MS = 40  # and so long at most it is gathered
 _TICK_MS = 100  # so long is waited at once
 _NETWORK = ("nfs", "cifs", "smb", "afs", "ceph", "fuse.sshfs", "fuse.rclone", "fuse.gcsfuse", "9p", "davfs")
@@ -76,7 +76,7 @@ class Hints:
 
 
 def why_not_told_of(folder: Path) -> str | None:
-    """Why the system does not tell of all changes in a folder: it stands on a drive that others write to."""
+    """Why the system does not report all changes in a folder: it is on a drive that others write to."""
     kind = _kind_of_drive(folder)
     return f"{folder} is on a network drive ({kind})" if kind.startswith(_NETWORK) else None
 

@@ -1,6 +1,6 @@
 """Marks by which a log is known again: of its first bytes, and of the last ones that were read.
 
-Rules of this room
+Rules
   1. A log that only grew still begins with its head and has its tail where it was. Both must fit.
   2. A mark says over how many bytes it was taken, so a log that was short then can be compared when it is long.
 """
@@ -36,7 +36,7 @@ class IdentityTracker:
         self._tail = (self._tail + chunk[-TAIL_BYTES:])[-TAIL_BYTES:]
 
     def before(self, head: bytes, tail: bytes) -> None:
-        """The first and the last bytes that stand before those to come."""
+        """The first and the last bytes before those to come."""
         self._head, self._tail = bytearray(head[:HEAD_BYTES]), tail[-TAIL_BYTES:]
 
     @property

@@ -1,4 +1,4 @@
-"""`tracklog answer`: permissions that a session asks for, and the word of whoever may give them."""
+"""`tracklog answer`: list the permissions that sessions ask for, and give or deny them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def answer(
 
 
 def _asks_of(session: str, asks: Sequence[Ask]) -> list[Ask]:
-    """The open questions of the session that is meant."""
+    """The open questions of the session with this name."""
     if session == _LAST:
         return [ask for ask in asks if ask.run == asks[0].run] or _nothing_open("of any session")
     named = [ask for ask in asks if session in (ask.session, ask.run)]

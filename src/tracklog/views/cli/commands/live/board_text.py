@@ -1,6 +1,6 @@
 """The board as lines of a terminal of any size: who needs you on top, and as much about each as there is room for.
 
-Rules of this room
+Rules
   1. Lines in, lines out: nothing here knows a terminal. No line is longer than the screen is wide.
   2. Where room is short, columns go from the right: words, model, tokens, context; state, time and what is done stay.
   3. Nothing is said by colour alone, and nothing that a session says reaches the screen unspelled.

@@ -133,7 +133,7 @@ def _spool_of(target: Path, given: Path | None, *, hooks: bool) -> Path | None:
 
 
 def _chosen(names: Iterable[str], stories: Stories) -> Iterator[SessionFiles]:
-    """The sessions that are meant, each once."""
+    """The sessions that were named, each once."""
     seen = set()
     for name in names:
         files = stories.files_of(stories.named(name))[0]
@@ -155,7 +155,7 @@ def _row(step: ReplayStep) -> dict[str, object]:
 
 def _answer_now(line: str) -> None:
     answer(line)
-    sys.stdout.flush()  # whoever follows the replay reads along
+    sys.stdout.flush()  # others read along while it runs
 
 
 def _show(

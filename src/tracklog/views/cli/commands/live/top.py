@@ -17,7 +17,7 @@ from tracklog.app.prices import load_prices
 from tracklog.home import Home, tracklog_home
 from tracklog.live.board.board import Board, BoardRow, beneath_parents
 from tracklog.live.notify import Announcements, notify, ring, words_for
-from tracklog.live.watch.event_summary import moment_of
+from tracklog.live.watch.events import moment_of
 from tracklog.live.watch.watcher import Watch
 from tracklog.model.states import LiveState
 from tracklog.views.cli.options import shared_options

@@ -15,7 +15,7 @@ from tracklog.errors import NOT_FINE, TIME_IS_OVER, NotThere
 from tracklog.home import Home, tracklog_home
 from tracklog.live.run_entries import RunEntry
 from tracklog.live.turn_end import answer_to_the_last_prompt
-from tracklog.live.watch.event_summary import state_facts
+from tracklog.live.watch.events import state_facts
 from tracklog.live.watch.session import WatchedSession
 from tracklog.live.watch.watcher import Watch
 from tracklog.model.session import Session
@@ -99,7 +99,7 @@ def wait(
 def _until_it_has_a_log(
     watch: Watch, text: str, ours: Home, *, agent: str | None, deadline: float | None
 ) -> Name | RunEntry:
-    """The session that is meant. One that a run has started is waited for; the run, if the time was over before."""
+    """The session with this name. One that a run has started is waited for; the run, if the time was over before."""
     while True:
         name = watch.session_named(session_of_run(ours, text) or text)
         if name is not None and watch.sessions[name].paths:

@@ -2,7 +2,7 @@
 
 What is done for an event that is shown: a bell, a notification, a program. Only what was asked for.
 
-Rules of this room
+Rules
   1. What a session says is data. A program is run by its words, never by a shell; the event is on its stdin, as JSON.
   2. A program that fails or takes too long is said, and stops nothing.
 
@@ -240,7 +240,7 @@ def watch(
     ours = Home(tracklog_home(home))
     with closing(live_events(asked, ours, after=after)) as told:
         first = next(told)  # from here on nothing is missed
-        known_n = last_number(journal_of(ours, asked))  # what was told before says nothing of now
+        known_n = last_number(journal_of(ours, asked))  # what came before says nothing of now
         name, state = _named(session, asked, ours) if session is not None else (None, None)
         if until is not None and state is not None:
             if state.state == "unknown":

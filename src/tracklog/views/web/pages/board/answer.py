@@ -1,6 +1,6 @@
 """Answers to sessions that were started with `tracklog run --ask-here`: shown whole first, then given.
 
-Rules of this room
+Rules
   1. Nobody allows what they have not seen: the answer carries a digest of the question as it was shown, and a question that
      has changed since, was answered or is gone takes none. What cannot be shown whole cannot be allowed here.
   2. The first answer counts, wherever it was given. What became of it is said.

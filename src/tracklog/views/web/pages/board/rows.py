@@ -1,6 +1,6 @@
 """The rows of the board as the page shows them: groups, words, and what each rests on.
 
-Rules of this room
+Rules
   1. Nothing here depends on the moment at which it is drawn but what is told from it; a row that says the same has the same
      mark, and pages replace only rows whose mark is another.
   2. What a log says is spelled out where it could mislead, and cut where it is long.
@@ -156,9 +156,9 @@ class BoardGroup(NamedTuple):
 
 def groups_of(shot: BoardShot, *, shows_all: bool) -> list[BoardGroup]:
     """Who needs you, who works, who is quiet."""
-    asks: dict[str, list[Ask]] = {}
+    asks: dict[tuple[str, str], list[Ask]] = {}
     for ask in shot.asks:
-        asks.setdefault(ask.session, []).append(ask)
+        asks.setdefault((ask.agent, ask.session), []).append(ask)
     by_kind: dict[str, list[BoardRow]] = {"needs": [], "working": [], "quiet": []}
     for row in shot.rows:
         by_kind[_kind(row, shot)].append(row)
@@ -178,12 +178,9 @@ def _kind(row: BoardRow, shot: BoardShot) -> str:
 
 
 def _views(
-    rows: Sequence[BoardRow], asks: Mapping[str, Sequence[Ask]], now_ms: int
+    rows: Sequence[BoardRow], asks: Mapping[tuple[str, str], Sequence[Ask]], now_ms: int
 ) -> tuple[BoardRowView, ...]:
-    return tuple(
-        view_of(row, asks.get(row.id, ()) if row.agent == "claude" else (), now_ms)
-        for row in beneath_parents(rows)
-    )
+    return tuple(view_of(row, asks.get((row.agent, row.id), ()), now_ms) for row in beneath_parents(rows))
 
 
 def view_of(row: BoardRow, asks: Sequence[Ask], now_ms: int) -> BoardRowView:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tracklog.agents.discovery import find_at
+from tracklog.live.watch import follow
+from tracklog.live.watch.follow import LineMarks
 from tracklog.sources.lines import Line, cut
 from tracklog.sources.log_file import LogFile
-from tracklog.sources.tail import follow
-from tracklog.sources.tail.follow import LineMarks
 
 
 def found(path: Path) -> LogFile:

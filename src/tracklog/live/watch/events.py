@@ -1,19 +1,20 @@
-"""What is told of a line that was just written: few words, and where the rest stands.
+"""Live events: short summaries of lines that were just written, and changes of state.
 
-Rules of this room
+Rules
   1. Only what people and scripts wait for is told; every other line is in the log.
   2. Texts are cut: an event is a notice, not a copy of the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-from tracklog.live.journal import told_state
+from tracklog.live.journal import LiveEvent, reported_state
+from tracklog.live.watch.session import WatchedSession
 from tracklog.model.events import (
     ContextCompacted,
     LogEvent,
@@ -27,26 +28,27 @@ from tracklog.model.events import (
     TurnEnded,
     TurnInterrupted,
 )
+from tracklog.model.ids import MAIN
 from tracklog.model.states import LiveState
 
 LONGEST_TEXT = 2000
 _LONGEST_INPUT = 400
-Told = tuple[str, dict[str, Any]]
+Summary = tuple[str, dict[str, Any]]
 
 
-def told_of(event: LogEvent) -> Told | None:
+def summary_of(event: LogEvent) -> Summary | None:
     """The name of what happened, and its facts; None for what nobody waits for."""
     if event.is_copy:
         return None
-    tell = _TOLD.get(type(event))
-    return tell(event) if tell is not None else None
+    summarize = _SUMMARIES.get(type(event))
+    return summarize(event) if summarize is not None else None
 
 
-def _prompt(event: PromptGiven) -> Told:
+def _prompt(event: PromptGiven) -> Summary:
     return "prompt_given", {"text": event.text[:LONGEST_TEXT], "origin": event.origin}
 
 
-def _reply(event: ModelReplied) -> Told | None:
+def _reply(event: ModelReplied) -> Summary | None:
     if not event.text.strip() and event.stop_reason is None and event.api_error is None:
         return None
     return "model_replied", _without_none(
@@ -58,49 +60,49 @@ def _reply(event: ModelReplied) -> Told | None:
     )
 
 
-def _call(event: ToolCalled) -> Told:
+def _call(event: ToolCalled) -> Summary:
     return "tool_called", {"call": event.call, "name": event.name, "input": short_input(event.input)}
 
 
-def _result(event: ToolReturned) -> Told:
+def _result(event: ToolReturned) -> Summary:
     return "tool_returned", _without_none(
         call=event.call, said=event.said, exit_code=event.exit_code, took_ms=event.took_ms
     )
 
 
-def _end(event: TurnEnded) -> Told:
+def _end(event: TurnEnded) -> Summary:
     return "turn_ended", _without_none(took_ms=event.took_ms, error=event.error)
 
 
-def _interruption(event: TurnInterrupted) -> Told:
+def _interruption(event: TurnInterrupted) -> Summary:
     return "turn_interrupted", {"in_tool": event.in_tool}
 
 
-def _failure(event: RequestFailed) -> Told:
+def _failure(event: RequestFailed) -> Summary:
     return "request_failed", _without_none(
         text=event.text[:LONGEST_TEXT], status=event.status, attempt=event.attempt, is_final=event.is_final
     )
 
 
-def _compaction(event: ContextCompacted) -> Told:
+def _compaction(event: ContextCompacted) -> Summary:
     return "context_compacted", _without_none(
         trigger=event.trigger, tokens_before=event.tokens_before, tokens_after=event.tokens_after
     )
 
 
-def _title(event: SessionTitled) -> Told | None:
+def _title(event: SessionTitled) -> Summary | None:
     return (
         None if event.source == "last_prompt" else ("session_titled", {"title": event.title[:LONGEST_TEXT]})
     )
 
 
-def _task(event: TaskSeen) -> Told:
+def _task(event: TaskSeen) -> Summary:
     return "task_seen", _without_none(
         task=event.task, end=event.end, call=event.call, exit_code=event.exit_code
     )
 
 
-_TOLD: dict[type[LogEvent], Callable[[Any], Told | None]] = {
+_SUMMARIES: dict[type[LogEvent], Callable[[Any], Summary | None]] = {
     PromptGiven: _prompt,
     ModelReplied: _reply,
     ToolCalled: _call,
@@ -153,15 +155,61 @@ def state_facts(state: LiveState) -> dict[str, Any]:
     }
 
 
-def _is_other(before: LiveState, after: LiveState) -> bool:
-    return _told_apart_by(before) != _told_apart_by(after)
+def is_other(before: LiveState, after: LiveState) -> bool:
+    return _visible_facts(before) != _visible_facts(after)
 
 
-def _told_apart_by(state: LiveState) -> tuple[object, ...]:
-    return told_state(state), state.has_background
+def _visible_facts(state: LiveState) -> tuple[object, ...]:
+    return reported_state(state), state.has_background
 
 
 def moment_of(at_ms: int) -> str:
     """A moment as the logs write it; one that no calendar has is the nearest that it has."""
     at_ms = min(max(at_ms, 0), _LAST_MS)
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class EventQueue:
+    """The events of a watch, until they are taken. While it is quiet, none is added."""
+
+    def __init__(self, now_ms: Callable[[], int], *, is_quiet: bool) -> None:
+        self._now_ms = now_ms
+        self._events: list[LiveEvent] = []
+        self.is_quiet = is_quiet
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def add(
+        self,
+        event: str,
+        session: WatchedSession,
+        *,
+        at: str | None = None,
+        thread: str = MAIN,
+        line: int | None = None,
+        path: str | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add an event of a session; the journal gives it its number."""
+        if self.is_quiet:
+            return
+        self._events.append(
+            LiveEvent(
+                n=0,
+                at=at or moment_of(self._now_ms()),
+                event=event,
+                session=session.id,
+                agent=session.agent,
+                thread=thread,
+                line=line,
+                path=path,
+                cwd=session.latest.cwd,
+                data=dict(data or {}),
+            )
+        )
+
+    def take(self) -> list[LiveEvent]:
+        """All events since the last time."""
+        events, self._events = self._events, []
+        return events

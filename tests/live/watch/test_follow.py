@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.soak import examples
-from tracklog.sources.tail.follow import Appended, Follower, Gone, Restarted, found_beside, stands_at
+from tracklog.live.watch.follow import Appended, Follower, Gone, Restarted, found_beside, stands_at
 
 
 def append(path: Path, data: bytes) -> None:

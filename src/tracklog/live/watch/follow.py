@@ -1,6 +1,6 @@
-"""Which lines of a log came already: eight bytes for each, so that a log that is written anew is not told anew.
+"""Which lines of a log were seen: eight bytes for each, so that lines of a rewritten log are not reported again.
 
-Rules of this room
+Rules
   1. A line is known by a hash of its bytes. As long as a log only grows, nothing is compared.
   2. When a log is read again, a line is new if it was not there before.
   3. Memory is bounded: of a very long log only the last lines are remembered, of a quiet one fewer. What stands before
@@ -11,7 +11,7 @@ Rules of this room
 
 Follows a log while an agent writes it.
 
-Rules of this room
+Rules
   1. Each question opens the file anew: nothing is held open, and what stands at the path now is what is read.
   2. Logs do not only grow. Claude Code cuts off a message after a broken stream, and both agents move files: a file
      that is shorter, is another one, or no longer ends where we stopped with the same bytes, starts over. So does one
@@ -91,7 +91,7 @@ class LineMarks:
         return True
 
     def begin_again(self, size: int) -> None:
-        """From here on the log is read from its beginning; so much of what stands there may be old."""
+        """From here on the log is read from its beginning; this many bytes of it may be old."""
         head = self._head[: self._unread] if self._lost is None else self._lost.head
         self._lost = _Lost(head, size) if self._unread else None
         self._before, self._n_new = array("q", sorted(self._marks)), 0
@@ -175,7 +175,7 @@ _REMEMBERED = 256  # bytes before our position that must still be there
 
 
 class Appended(NamedTuple):
-    """New bytes, and where in the file they stand; empty when nothing was written."""
+    """New bytes and their offset; empty when nothing was written."""
 
     offset: int
     data: bytes
@@ -207,7 +207,7 @@ class Follower:
     def __init__(self, path: Path, offset: int = 0, *, limit: int = CHUNK) -> None:
         self.path = path
         self.offset = offset
-        self.left: Left | None = None  # the file that stood here before, if it was replaced
+        self.left: Left | None = None  # the file that was here before, if it was replaced
         self._limit = limit
         self._identity: tuple[int, int] | None = None
         self._tail = b""
@@ -265,7 +265,7 @@ class Follower:
 
 
 def stands_at(left: Left, path: Path) -> bool:
-    """Whether the file that was left is the one that stands at a path now, and still goes on from there."""
+    """Whether the file at a path is the one that was left, and still continues from there."""
     try:
         with open_log(path) as stream:
             status = os.fstat(stream.fileno())
@@ -277,7 +277,7 @@ def stands_at(left: Left, path: Path) -> bool:
 
 
 def found_beside(left: Left, folder: Path) -> Path | None:
-    """Where in a folder the file stands that was left; None if it is gone."""
+    """The path in a folder of the file that was left; None if it is gone."""
     try:
         with os.scandir(folder) as entries:
             alike = [entry.name for entry in entries if entry.inode() == left.identity[1]]
