@@ -76,3 +76,10 @@ def test_what_no_record_names_is_told_by_path(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_bytes(b'{"type":"summary","summary":"Words","leafUuid":"x","mood":{"tone":"calm"}}\n')
     assert [tracklog.extra_of(piece) for piece in tracklog.read_records(log)] == [{"mood": {"tone": "calm"}}]
+
+
+def test_the_old_name_of_a_run_request_still_works_and_warns() -> None:
+    from tracklog import run
+
+    with pytest.warns(DeprecationWarning, match="tracklog.run.RunRequest"):
+        assert run.Wish is run.RunRequest

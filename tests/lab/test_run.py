@@ -78,7 +78,7 @@ def ended(child: Child) -> tuple[Json, list[Heard]]:
 def played(story: Story, release: str) -> Played:
     """Plays a story once for all tests of this process."""
     with tempfile.TemporaryDirectory() as folder, place_for(story, Path(folder), release=release) as place:
-        child = place.start(**story.wish)
+        child = place.start(**story.request)
         path = child.transcript_path
         was_there = path is not None and path.exists()
         document, heard = ended(child)
@@ -173,7 +173,7 @@ def test_it_says_how_it_ended_and_what_became_of_every_call(told: Story, release
     }
     if told.text is not None:
         assert document["result"] == told.text
-    if "json_schema" in told.wish:
+    if "json_schema" in told.request:
         assert document["structured_output"] == {"answer": 42}
 
 

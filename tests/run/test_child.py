@@ -46,14 +46,14 @@ def client(tmp_path: Path, *lines: str) -> str:
 
 def started(tmp_path: Path, *lines: str, **limits: float) -> run.Child:
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
-    wish = run.Wish(
+    request = run.RunRequest(
         agent="claude",
         prompt="six times seven",
         cwd=tmp_path,
         client=client(tmp_path, *lines),
         limits=run.Limits(grace_s=0.3, **limits),  # type: ignore[arg-type]
     )
-    return run.start(wish, home=tmp_path / "ours", env=env)
+    return run.start(request, home=tmp_path / "ours", env=env)
 
 
 def say(line: str) -> str:
@@ -157,9 +157,9 @@ def test_it_can_be_awaited_and_who_stops_waiting_cancels_it(tmp_path: Path) -> N
 
 
 def test_a_program_that_is_none_is_the_user_s_mistake_and_nothing_is_left(tmp_path: Path) -> None:
-    wish = run.Wish(agent="claude", prompt="x", cwd=tmp_path, client=str(tmp_path / "nowhere"))
+    request = run.RunRequest(agent="claude", prompt="x", cwd=tmp_path, client=str(tmp_path / "nowhere"))
     with pytest.raises(UserError, match="name another with --client"):
-        run.start(wish, home=tmp_path / "ours", env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]})
+        run.start(request, home=tmp_path / "ours", env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]})
     assert list((tmp_path / "ours/runs/now").iterdir()) == []
 
 

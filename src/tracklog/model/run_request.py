@@ -35,7 +35,7 @@ class Limits(NamedTuple):
     grace_s: float = GRACE_S
 
 
-class Wish(NamedTuple):
+class RunRequest(NamedTuple):
     """All that is asked of one child."""
 
     agent: Agent
@@ -66,52 +66,58 @@ class Wish(NamedTuple):
     batch: str | None = None  # the line of a list that it answers
 
 
-def checked(wish: Wish) -> Wish:
-    """The same wish; raises UserError for what makes no sense."""
+def checked(request: RunRequest) -> RunRequest:
+    """The same request; raises UserError for what makes no sense."""
     for is_wrong, what in (
-        (wish.agent not in AGENTS, f"no agent {wish.agent}: {' or '.join(AGENTS)}"),
-        (not wish.prompt.strip(), "an empty prompt: say what is to be done"),
-        (not wish.cwd.is_dir(), f"{wish.cwd} is no folder: name the one to work in with --cwd"),
+        (request.agent not in AGENTS, f"no agent {request.agent}: {' or '.join(AGENTS)}"),
+        (not request.prompt.strip(), "an empty prompt: say what is to be done"),
+        (not request.cwd.is_dir(), f"{request.cwd} is no folder: name the one to work in with --cwd"),
         (
-            wish.session is not None and not _SESSION.fullmatch(wish.session),
-            f"{wish.session} is no session id: it takes a UUID in small letters",
+            request.session is not None and not _SESSION.fullmatch(request.session),
+            f"{request.session} is no session id: it takes a UUID in small letters",
         ),
         (
-            wish.limits.max_cost_micro_usd is not None and not wish.persists,
+            request.limits.max_cost_micro_usd is not None and not request.persists,
             "--max-cost counts what stands in the log: it does not go with --no-persistence",
         ),
-        (wish.is_fork and wish.resume is None, "a fork needs a session to begin from"),
+        (request.is_fork and request.resume is None, "a fork needs a session to begin from"),
         (
-            wish.resume is not None and not is_session_name(wish.resume),
-            f"{wish.resume!r} is no session id",
+            request.resume is not None and not is_session_name(request.resume),
+            f"{request.resume!r} is no session id",
         ),
-        (any("\0" in word for word in _words(wish)), "a NUL cannot be handed to the client"),
-        (wish.max_turns is not None and wish.max_turns < 1, "--max-turns needs at least 1"),
-        *_options_in_disguise(wish),
-        *(_wrong_for_codex(wish) if wish.agent == "codex" else ()),
+        (any("\0" in word for word in _words(request)), "a NUL cannot be handed to the client"),
+        (request.max_turns is not None and request.max_turns < 1, "--max-turns needs at least 1"),
+        *_options_in_disguise(request),
+        *(_wrong_for_codex(request) if request.agent == "codex" else ()),
     ):
         if is_wrong:
             raise UserError(what)
-    return wish
+    return request
 
 
-def _words(wish: Wish) -> Iterator[str]:
+def _words(request: RunRequest) -> Iterator[str]:
     """All that becomes an argument of the client."""
-    given = (wish.model, wish.permission_mode, wish.name, wish.append_system_prompt, wish.client)
+    given = (
+        request.model,
+        request.permission_mode,
+        request.name,
+        request.append_system_prompt,
+        request.client,
+    )
     yield from (word for word in given if word is not None)
-    yield from (*wish.allowed_tools, *wish.disallowed_tools, *wish.client_arguments)
-    yield from map(str, (wish.cwd, *wish.add_dirs))
+    yield from (*request.allowed_tools, *request.disallowed_tools, *request.client_arguments)
+    yield from map(str, (request.cwd, *request.add_dirs))
 
 
-def _options_in_disguise(wish: Wish) -> Iterator[tuple[bool, str]]:
+def _options_in_disguise(request: RunRequest) -> Iterator[tuple[bool, str]]:
     """Values that the client would read as options of its own: `--allow` takes words up to the next dash."""
     for name, values in (
-        ("--model", (wish.model,)),
-        ("--permission-mode", (wish.permission_mode,)),
-        ("--name", (wish.name,)),
-        ("--allow", wish.allowed_tools),
-        ("--deny", wish.disallowed_tools),
-        ("--add-dir", wish.add_dirs),
+        ("--model", (request.model,)),
+        ("--permission-mode", (request.permission_mode,)),
+        ("--name", (request.name,)),
+        ("--allow", request.allowed_tools),
+        ("--deny", request.disallowed_tools),
+        ("--add-dir", request.add_dirs),
     ):
         for value in values:
             yield (
@@ -121,15 +127,15 @@ def _options_in_disguise(wish: Wish) -> Iterator[tuple[bool, str]]:
             )
 
 
-def _wrong_for_codex(wish: Wish) -> list[tuple[bool, str]]:
+def _wrong_for_codex(request: RunRequest) -> list[tuple[bool, str]]:
     """Codex has no such thing, and to leave it out without a word would be a lie."""
     unknown = {
-        "--max-turns": wish.max_turns,
-        "--allow": wish.allowed_tools,
-        "--deny": wish.disallowed_tools,
-        "--append-system-prompt": wish.append_system_prompt,
-        "--name": wish.name,
-        "--session-id": wish.session,
-        "--ask-here": wish.ask_here_s,
+        "--max-turns": request.max_turns,
+        "--allow": request.allowed_tools,
+        "--deny": request.disallowed_tools,
+        "--append-system-prompt": request.append_system_prompt,
+        "--name": request.name,
+        "--session-id": request.session,
+        "--ask-here": request.ask_here_s,
     }
     return [(value not in (None, ()), f"{name}: Codex has no such thing") for name, value in unknown.items()]

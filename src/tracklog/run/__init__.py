@@ -2,7 +2,7 @@
 
     from tracklog import run
 
-    with run.start(run.Wish(agent="claude", prompt="what is in this folder?", cwd=Path.cwd())) as child:
+    with run.start(run.RunRequest(agent="claude", prompt="what is in this folder?", cwd=Path.cwd())) as child:
         for heard in child.events():
             ...
         print(child.result().text)
@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tracklog.model.run_request import Limits, Wish
+    from tracklog.model.run_request import Limits, RunRequest
     from tracklog.run.child import Child
     from tracklog.run.launch import start
     from tracklog.run.recovery import recover
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tracklog.run.stream import Heard
     from tracklog.run.trust import Untrusted
 
-__all__ = ["Child", "EndedBy", "Heard", "Limits", "Result", "Untrusted", "Wish", "recover", "start"]
+__all__ = ["Child", "EndedBy", "Heard", "Limits", "Result", "RunRequest", "Untrusted", "recover", "start"]
 
 _HOME_OF = {
     "Child": "tracklog.run.child",
@@ -37,13 +37,19 @@ _HOME_OF = {
     "Limits": "tracklog.model.run_request",
     "Result": "tracklog.run.result",
     "Untrusted": "tracklog.run.trust",
-    "Wish": "tracklog.model.run_request",
+    "RunRequest": "tracklog.model.run_request",
     "recover": "tracklog.run.recovery",
     "start": "tracklog.run.launch",
 }
+_OLD_NAMES = {"Wish": "RunRequest"}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _OLD_NAMES:
+        from warnings import warn
+
+        warn(f"tracklog.run.{name} is now tracklog.run.{_OLD_NAMES[name]}", DeprecationWarning, stacklevel=2)
+        return __getattr__(_OLD_NAMES[name])
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

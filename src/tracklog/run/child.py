@@ -47,7 +47,7 @@ class Child:
         self, prepared: Prepared, kept: Kept, *, prices: Callable[[], Prices], recording: RunRegistration
     ) -> None:
         self.run = prepared.run
-        self.agent = prepared.wish.agent
+        self.agent = prepared.request.agent
         self._prepared = prepared
         self._kept = kept
         self._prices = prices
@@ -55,8 +55,8 @@ class Child:
         self._sense: ClaudeSense | CodexSense = ClaudeSense() if self.agent == "claude" else CodexSense()
         self._lines, self._last_words = DocumentSplitter(), LastWords()
         self._stop: StopReason | None = None
-        self._end = GentleEnd(kept, prepared.wish.limits.grace_s)
-        self._limits = LimitWatch(prepared.wish.limits, spent=self._spent, grown_ms=self._grown_ms)
+        self._end = GentleEnd(kept, prepared.request.limits.grace_s)
+        self._limits = LimitWatch(prepared.request.limits, spent=self._spent, grown_ms=self._grown_ms)
         self._exit_code: int | None = None
         self._left_behind = 0
         self._is_keeper_lost = False
@@ -96,7 +96,7 @@ class Child:
     def transcript_path(self) -> Path | None:
         """Where the log is, or will be; None if nothing is kept, or its name is not known yet."""
         session = self.session
-        if session is None or not self._prepared.wish.persists:
+        if session is None or not self._prepared.request.persists:
             return None
         return self._prepared.logs.path_of(session)
 
@@ -333,7 +333,7 @@ class Child:
     def _grown_ms(self) -> int:
         """When a log last grew; while a person is asked something, that is now."""
         session, folder = self.session, self._prepared.folder
-        if self._prepared.wish.ask_here_s is not None and folder is not None:
+        if self._prepared.request.ask_here_s is not None and folder is not None:
             from tracklog.liveness.permission_requests import asks_of
 
             if asks_of(folder.path):

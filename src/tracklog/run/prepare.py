@@ -23,7 +23,7 @@ from tracklog.agents.claude_code import client
 from tracklog.agents.codex import client as codex_client
 from tracklog.errors import UserError, why_failed
 from tracklog.home import Home
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.process.prestart import Poised
 from tracklog.run.process.private_dir import Fifo, PrivateFolder, folder_of, left_folders, make_private
 from tracklog.run.process.private_dir import handler as stop_handler
@@ -58,9 +58,16 @@ class Prepared:
     """A child that can be started."""
 
     def __init__(
-        self, run: str, wish: Wish, home: Home, *, env: dict[str, str], session: str | None, began_ms: int
+        self,
+        run: str,
+        request: RunRequest,
+        home: Home,
+        *,
+        env: dict[str, str],
+        session: str | None,
+        began_ms: int,
     ) -> None:
-        self.run, self.wish, self.home, self.env = run, wish, home, env
+        self.run, self.request, self.home, self.env = run, request, home, env
         self.session = session  # None: the client will name it
         self.began_ms = began_ms
         self.argv: list[str] = []
@@ -74,12 +81,14 @@ class Prepared:
         """Where its logs are."""
         from tracklog.run.find_logs import ChildLogs
 
-        return ChildLogs(self.wish.agent, self.wish.cwd, self.env, since_ns=self.began_ms * 1_000_000)
+        return ChildLogs(self.request.agent, self.request.cwd, self.env, since_ns=self.began_ms * 1_000_000)
 
     @cached_property
     def kin(self) -> list[SessionFiles]:
         """The sessions whose requests its own log may repeat."""
-        source = self.logs.files_of(self.wish.resume) if self.wish.is_fork and self.wish.resume else None
+        source = (
+            self.logs.files_of(self.request.resume) if self.request.is_fork and self.request.resume else None
+        )
         return [source] if source is not None else []
 
 
@@ -98,17 +107,17 @@ def new_session() -> str:
 
 
 def prepare(
-    wish: Wish, *, home: Home, env: Mapping[str, str], prices: Callable[[], Prices], run: str
+    request: RunRequest, *, home: Home, env: Mapping[str, str], prices: Callable[[], Prices], run: str
 ) -> Prepared:
     """Makes everything ready; raises UserError for what cannot be done."""
-    if wish.resume is not None and not wish.is_fork and not wish.is_forced:
-        refuse_if_open(wish.agent, wish.resume, env=env, home=home)
-    note = ask_for_trust(wish, home, env)
-    _refuse_without_price(wish, prices)
-    is_claude = wish.agent == "claude"
+    if request.resume is not None and not request.is_fork and not request.is_forced:
+        refuse_if_open(request.agent, request.resume, env=env, home=home)
+    note = ask_for_trust(request, home, env)
+    _refuse_without_price(request, prices)
+    is_claude = request.agent == "claude"
     child_env = (client if is_claude else codex_client).environment(env) | {MARK: run}
     now_ms = time.time_ns() // 1_000_000
-    prepared = Prepared(run, wish, home, env=child_env, session=_session_of(wish), began_ms=now_ms)
+    prepared = Prepared(run, request, home, env=child_env, session=_session_of(request), began_ms=now_ms)
     prepared.problems += [note] if note is not None else []
     prepared.keeper = keeper_for(folder_of(home, run))
     try:
@@ -130,32 +139,32 @@ def put_away(prepared: Prepared) -> None:
         prepared.folder.remove()
 
 
-def ask_for_trust(wish: Wish, home: Home, env: Mapping[str, str]) -> str | None:
+def ask_for_trust(request: RunRequest, home: Home, env: Mapping[str, str]) -> str | None:
     """Raises Untrusted if the folder's own settings would execute something, and nobody has said that they may."""
-    dangers = dangers_in(wish.cwd, wish.agent, env)
-    folder = wish.trusted_as or wish.cwd
+    dangers = dangers_in(request.cwd, request.agent, env)
+    folder = request.trusted_as or request.cwd
     if not dangers or is_trusted(home, folder, dangers):
         return None
-    if not wish.is_trusted:
-        raise Untrusted(wish.cwd, dangers)
+    if not request.is_trusted:
+        raise Untrusted(request.cwd, dangers)
     return trust(home, folder, dangers)
 
 
-def _refuse_without_price(wish: Wish, prices: Callable[[], Prices]) -> None:
+def _refuse_without_price(request: RunRequest, prices: Callable[[], Prices]) -> None:
     """Short names such as `opus` are known to the client alone: those are looked at when it says what they mean."""
-    if wish.limits.max_cost_micro_usd is None:
+    if request.limits.max_cost_micro_usd is None:
         return
-    is_full_name = wish.model is not None and (wish.agent == "codex" or "-" in wish.model)
-    if prices().rates(wish.model) is None and is_full_name:
+    is_full_name = request.model is not None and (request.agent == "codex" or "-" in request.model)
+    if prices().rates(request.model) is None and is_full_name:
         raise UserError(
-            f"{wish.model} has no price, so that --max-cost cannot be kept: give it one in prices.toml"
+            f"{request.model} has no price, so that --max-cost cannot be kept: give it one in prices.toml"
         )
 
 
-def _session_of(wish: Wish) -> str | None:
-    if wish.resume is not None and not wish.is_fork:
-        return wish.resume
-    return (wish.session or new_session()) if wish.agent == "claude" else None
+def _session_of(request: RunRequest) -> str | None:
+    if request.resume is not None and not request.is_fork:
+        return request.resume
+    return (request.session or new_session()) if request.agent == "claude" else None
 
 
 def _make_folder(prepared: Prepared) -> None:
@@ -168,7 +177,7 @@ def _make_folder(prepared: Prepared) -> None:
 
             sweep(prepared.home)
         prepared.folder = make_private(prepared.home, prepared.run)
-        if prepared.wish.agent == "claude" and prepared.folder.fifo is not None:
+        if prepared.request.agent == "claude" and prepared.folder.fifo is not None:
             prepared.fifo = Fifo(prepared.folder.fifo)
     except (OSError, UserError) as error:
         why = why_failed(error) if isinstance(error, OSError) else str(error)
@@ -176,16 +185,16 @@ def _make_folder(prepared: Prepared) -> None:
 
 
 def _argv(prepared: Prepared) -> list[str]:
-    wish = prepared.wish
-    program = wish.client or (client if wish.agent == "claude" else codex_client).PROGRAM
-    if wish.agent == "claude":
+    request = prepared.request
+    program = request.client or (client if request.agent == "claude" else codex_client).PROGRAM
+    if request.agent == "claude":
         overlay = _written(prepared, _SETTINGS, _overlay(prepared))
-        return [program, *client.arguments(wish, session=prepared.session, overlay=overlay)]
-    schema = json.dumps(wish.json_schema).encode() if wish.json_schema is not None else None
+        return [program, *client.arguments(request, session=prepared.session, overlay=overlay)]
+    schema = json.dumps(request.json_schema).encode() if request.json_schema is not None else None
     place = _written(prepared, _SCHEMA, schema)
     if schema is not None and place is None:
         raise UserError(f"the schema cannot be handed over: {prepared.problems[-1]}")
-    return [program, *codex_client.arguments(wish, schema=place)]
+    return [program, *codex_client.arguments(request, schema=place)]
 
 
 def _overlay(prepared: Prepared) -> bytes | None:
@@ -193,7 +202,7 @@ def _overlay(prepared: Prepared) -> bytes | None:
         return None
     telling = stop_handler(prepared.folder.fifo)
     handlers = {event: [telling] for event in client.HOOKED}
-    if (wait_s := prepared.wish.ask_here_s) is not None:
+    if (wait_s := prepared.request.ask_here_s) is not None:
         from tracklog.run.process.permission_hook import handler as ask_handler
 
         asking = ask_handler(prepared.folder.path, home=prepared.home, wait_s=wait_s)

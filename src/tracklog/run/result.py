@@ -26,7 +26,7 @@ from tracklog.agents.codex.client import CodexSense
 from tracklog.agents.registry import readers_of
 from tracklog.errors import UserError
 from tracklog.ledger.prices.rates import Prices
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.model.usage import UsageRow
 from tracklog.run.limits import StopReason
 from tracklog.run.log_facts import (
@@ -120,7 +120,7 @@ class Ending(NamedTuple):
     """All that was learned of a run by the time it is over."""
 
     run: str
-    wish: Wish
+    request: RunRequest
     sense: ClaudeSense | CodexSense
     session: str | None
     transcript_path: str | None
@@ -166,7 +166,7 @@ def result_of(ending: Ending) -> Result:
     said["result"] = text
     why = ended_by(ending)
     ours = {
-        "agent": ending.wish.agent,
+        "agent": ending.request.agent,
         "run": ending.run,
         "transcript_path": ending.transcript_path,
         "exit_code": ending.exit_code,
@@ -204,7 +204,7 @@ def _said(ending: Ending) -> tuple[dict[str, Any], dict[str, str | None]]:
         "usage": usage,
         "modelUsage": model_usage(ending.spent) if ending.spent is not None else {},
     }
-    if ending.wish.json_schema is not None and not is_error:
+    if ending.request.json_schema is not None and not is_error:
         document["structured_output"] = _parsed(sense.text or ending.collected.text)
     end = "stream" if sense.is_finished else "exit" if is_error else _end_elsewhere(ending)
     return document, {"end": end, "usage": usage_from}
@@ -254,11 +254,11 @@ def _error(ending: Ending, why: EndedBy) -> str | None:
 def _money(ending: Ending, said: dict[str, Any], sources: dict[str, str | None]) -> dict[str, Any]:
     """Our ledger's cost of this run. Where the log is missing or cut off, the client's own sum, if it is of this run alone."""
     spent, stated = ending.spent, _sum(said.get("total_cost_usd"))
-    is_of_this_run = sources["end"] == "stream" and ending.wish.resume is None
+    is_of_this_run = sources["end"] == "stream" and ending.request.resume is None
     is_log_whole = spent is not None and not spent.n_unlogged
     row = spent.total if spent is not None else UsageRow(key="")
     unsure = {"unpriced_requests": row.unpriced_requests, "partial_requests": row.partial_requests}
-    if not is_log_whole and is_of_this_run and stated is not None and ending.wish.agent == "claude":
+    if not is_log_whole and is_of_this_run and stated is not None and ending.request.agent == "claude":
         sources["cost"] = "stream"
         cost = round(stated * 1e6)
         bounds = {**spent.bounds, "cost_micro_usd": [cost, cost]} if spent is not None else None
@@ -306,7 +306,7 @@ class Concluding:
     def __init__(self, prepared: Prepared, prices: Callable[[], Prices]) -> None:
         self._prepared = prepared
         self._prices = prices
-        readers_of(prepared.wish.agent)
+        readers_of(prepared.request.agent)
         self._known_prices()
 
     def spent(self, sense: ClaudeSense | CodexSense) -> RunUsage | None:
@@ -328,13 +328,13 @@ class Concluding:
         """All that is known, put together."""
         prepared, sense = self._prepared, heard.sense
         session = sense.session or prepared.session
-        path = prepared.logs.path_of(session) if prepared.wish.persists and session is not None else None
+        path = prepared.logs.path_of(session) if prepared.request.persists and session is not None else None
         collected = self._collected(sense, session)
-        spent = self.spent(sense) if prepared.wish.persists and session is not None else None
+        spent = self.spent(sense) if prepared.request.persists and session is not None else None
         return result_of(
             Ending(
                 run=prepared.run,
-                wish=prepared.wish,
+                request=prepared.request,
                 sense=sense,
                 session=session,
                 transcript_path=str(path) if path is not None else None,
@@ -354,13 +354,13 @@ class Concluding:
 
     def _collected(self, sense: ClaudeSense | CodexSense, session: str | None) -> Collected:
         prepared = self._prepared
-        if session is None or not prepared.wish.persists:
+        if session is None or not prepared.request.persists:
             return NOTHING_COLLECTED
         patience = {} if sense.is_finished else {"patience_s": _SOON_S}
         return collect(
             lambda: prepared.logs.files_of(session),
             since_ms=prepared.began_ms,
-            cwd=prepared.wish.cwd,
+            cwd=prepared.request.cwd,
             said=_last_words(sense),
             **patience,
         )
@@ -377,7 +377,7 @@ class Concluding:
 
 def _problems(prepared: Prepared, heard: HeardOut, collected: Collected, spent: RunUsage | None) -> list[str]:
     found = []
-    if collected.denials and prepared.wish.ask_here_s is not None and not heard.has_asked:
+    if collected.denials and prepared.request.ask_here_s is not None and not heard.has_asked:
         found.append("nobody was asked: this release of the client denies without asking")
     if spent is not None and spent.n_unlogged:
         found.append(f"the log is not whole: {spent.n_unlogged} of its requests stand on the stream alone")

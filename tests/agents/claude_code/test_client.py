@@ -6,23 +6,23 @@ from pathlib import Path
 
 from tracklog.agents.claude_code import client
 from tracklog.agents.claude_code.client import ClaudeSense
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 
 SESSION = "00000000-0000-4000-8000-000000000001"
 PLAIN = ["-p", "--output-format", "stream-json", "--verbose"]
 
 
-def wish(tmp_path: Path, **others: object) -> Wish:
-    return Wish(agent="claude", prompt="-rf $(evil)", cwd=tmp_path, **others)  # type: ignore[arg-type]
+def request(tmp_path: Path, **others: object) -> RunRequest:
+    return RunRequest(agent="claude", prompt="-rf $(evil)", cwd=tmp_path, **others)  # type: ignore[arg-type]
 
 
 def test_the_prompt_is_no_argument(tmp_path: Path) -> None:
-    given = client.arguments(wish(tmp_path), session=SESSION, overlay=None)
+    given = client.arguments(request(tmp_path), session=SESSION, overlay=None)
     assert given == [*PLAIN, "--session-id", SESSION]
 
 
 def test_everything_asked_for_is_handed_over_and_the_user_s_own_words_come_last(tmp_path: Path) -> None:
-    asked = wish(
+    asked = request(
         tmp_path,
         model="opus",
         permission_mode="plan",
@@ -47,15 +47,15 @@ def test_everything_asked_for_is_handed_over_and_the_user_s_own_words_come_last(
 
 
 def test_a_system_prompt_that_begins_with_a_dash_is_no_option(tmp_path: Path) -> None:
-    asked = wish(tmp_path, append_system_prompt="- be brief")
+    asked = request(tmp_path, append_system_prompt="- be brief")
     given = client.arguments(asked, session=SESSION, overlay=None)
     assert given == [*PLAIN, "--session-id", SESSION, "--append-system-prompt=- be brief"]
 
 
 def test_a_resumed_session_keeps_its_id_and_a_fork_gets_a_new_one(tmp_path: Path) -> None:
-    resumed = wish(tmp_path, resume=SESSION)
+    resumed = request(tmp_path, resume=SESSION)
     assert client.arguments(resumed, session=SESSION, overlay=None) == [*PLAIN, "--resume", SESSION]
-    forked = wish(tmp_path, resume=SESSION, is_fork=True)
+    forked = request(tmp_path, resume=SESSION, is_fork=True)
     assert client.arguments(forked, session="new", overlay=None) == [
         *PLAIN,
         *("--resume", SESSION, "--fork-session", "--session-id", "new"),

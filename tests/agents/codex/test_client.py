@@ -9,13 +9,13 @@ import pytest
 from tracklog.agents.codex import client
 from tracklog.agents.codex.client import CodexSense
 from tracklog.errors import UserError
-from tracklog.model.run_request import Wish, checked
+from tracklog.model.run_request import RunRequest, checked
 
 PLAIN = ["exec", "--json", "--skip-git-repo-check", "--color", "never"]
 
 
 def test_the_prompt_comes_on_stdin_whatever_is_asked_for(tmp_path: Path) -> None:
-    asked = Wish(
+    asked = RunRequest(
         agent="codex",
         prompt="--help",
         cwd=tmp_path,
@@ -33,19 +33,21 @@ def test_the_prompt_comes_on_stdin_whatever_is_asked_for(tmp_path: Path) -> None
 
 
 def test_resume_and_fork_are_commands_below_exec(tmp_path: Path) -> None:
-    resumed = Wish(agent="codex", prompt="x", cwd=tmp_path, resume="t", permission_mode="bypassPermissions")
+    resumed = RunRequest(
+        agent="codex", prompt="x", cwd=tmp_path, resume="t", permission_mode="bypassPermissions"
+    )
     assert client.arguments(resumed, schema=None) == [
         *PLAIN,
         *("--dangerously-bypass-approvals-and-sandbox", "resume", "t", "-"),
     ]
-    forked = Wish(agent="codex", prompt="x", cwd=tmp_path, resume="t", is_fork=True)
+    forked = RunRequest(agent="codex", prompt="x", cwd=tmp_path, resume="t", is_fork=True)
     assert client.arguments(forked, schema=None) == [*PLAIN, "fork", "t", "-"]
 
 
 def test_what_codex_does_not_have_is_refused_not_left_out(tmp_path: Path) -> None:
     for asked in ({"max_turns": 2}, {"allowed_tools": ("Bash",)}, {"name": "n"}, {"ask_here_s": 1.0}):
         with pytest.raises(UserError, match="Codex has no such thing"):
-            checked(Wish(agent="codex", prompt="x", cwd=tmp_path, **asked))
+            checked(RunRequest(agent="codex", prompt="x", cwd=tmp_path, **asked))
 
 
 def test_the_stream_tells_the_thread_the_words_the_usage_and_the_end() -> None:

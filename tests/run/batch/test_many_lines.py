@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.batch.queue import Running, Slot, TaskOutcome, TaskQueue
 from tracklog.run.batch.tasks import BatchTask
 from tracklog.run.result import Result
@@ -15,7 +15,7 @@ from tracklog.run.stream import Heard
 from tracklog.views.cli.commands.run.many import exit_code
 from tracklog.views.cli.commands.run.progress_lines import Tally, ended_line, head_line, last_word, slot_line
 
-TASK = BatchTask("a\x1b[31m", 1, Wish(agent="claude", prompt="p", cwd=Path("/")), "d")
+TASK = BatchTask("a\x1b[31m", 1, RunRequest(agent="claude", prompt="p", cwd=Path("/")), "d")
 
 
 def never(task: BatchTask) -> Running:

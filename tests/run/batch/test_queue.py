@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tracklog.errors import UserError
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.batch.queue import TaskOutcome, TaskQueue, is_worth_another_try
 from tracklog.run.batch.tasks import BatchTask
 from tracklog.run.result import Result
@@ -24,8 +24,8 @@ KILLED = {"ended_by": "killed", "cost_micro_usd": 0, "num_turns": 0}
 
 
 def tasks(n: int) -> list[BatchTask]:
-    wish = Wish(agent="claude", prompt="p", cwd=Path("/"))
-    return [BatchTask(f"t{number}", number, wish, "d") for number in range(1, n + 1)]
+    request = RunRequest(agent="claude", prompt="p", cwd=Path("/"))
+    return [BatchTask(f"t{number}", number, request, "d") for number in range(1, n + 1)]
 
 
 class Staged:
@@ -246,7 +246,7 @@ def test_who_stops_asking_for_answers_cancels_all() -> None:
     assert (many.running, many.n_left, stage.n_at_once) == ([], 3, 0)
 
 
-def test_a_wish_that_cannot_be_done_is_told_once_and_the_others_go_on() -> None:
+def test_a_request_that_cannot_be_done_is_told_once_and_the_others_go_on() -> None:
     good = Stage(DONE)
 
     def start(task: BatchTask) -> Staged:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tracklog.model.run_request import Wish, session_in
+from tracklog.model.run_request import RunRequest, session_in
 
 PROGRAM = "claude"
 _SYNTHETIC = "<synthetic>"  # words of the client itself
@@ -36,34 +36,34 @@ _OF_A_PARENT = (  # what 2.1.325 gives to all that its own tools start
 )
 
 
-def arguments(wish: Wish, *, session: str | None, overlay: Path | None) -> list[str]:
+def arguments(request: RunRequest, *, session: str | None, overlay: Path | None) -> list[str]:
     """All arguments of the client; what its user gave comes last and counts."""
     given: list[str] = ["-p", "--output-format", "stream-json", "--verbose"]
-    if wish.resume is not None:
-        given += ["--resume", wish.resume, *(["--fork-session"] if wish.is_fork else [])]
-    if session is not None and (wish.resume is None or wish.is_fork):
+    if request.resume is not None:
+        given += ["--resume", request.resume, *(["--fork-session"] if request.is_fork else [])]
+    if session is not None and (request.resume is None or request.is_fork):
         given += ["--session-id", session]
     for name, value in (
         ("--settings", overlay),
-        ("--model", wish.model),
-        ("--permission-mode", wish.permission_mode),
-        ("--name", wish.name),
-        ("--append-system-prompt", wish.append_system_prompt),
-        ("--max-turns", wish.max_turns),
-        ("--json-schema", _as_json(wish.json_schema)),
+        ("--model", request.model),
+        ("--permission-mode", request.permission_mode),
+        ("--name", request.name),
+        ("--append-system-prompt", request.append_system_prompt),
+        ("--max-turns", request.max_turns),
+        ("--json-schema", _as_json(request.json_schema)),
     ):
         if value is not None:
             given += _bound(name, str(value))
     for name, values in (
-        ("--allowedTools", wish.allowed_tools),
-        ("--disallowedTools", wish.disallowed_tools),
-        ("--add-dir", wish.add_dirs),
+        ("--allowedTools", request.allowed_tools),
+        ("--disallowedTools", request.disallowed_tools),
+        ("--add-dir", request.add_dirs),
     ):
         if values:
             given += [name, *map(str, values)]
-    if not wish.persists:
+    if not request.persists:
         given.append("--no-session-persistence")
-    return [*given, *wish.client_arguments]
+    return [*given, *request.client_arguments]
 
 
 def _bound(name: str, value: str) -> list[str]:

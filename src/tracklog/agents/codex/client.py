@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tracklog.model.run_request import Wish, session_in
+from tracklog.model.run_request import RunRequest, session_in
 
 PROGRAM = "codex"
 SANDBOXES = ("read-only", "workspace-write", "danger-full-access")
@@ -20,24 +20,24 @@ BYPASS = "bypassPermissions"
 _OF_A_PARENT = ("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
 
 
-def arguments(wish: Wish, *, schema: Path | None) -> list[str]:
+def arguments(request: RunRequest, *, schema: Path | None) -> list[str]:
     """All arguments of the client. `resume` and `fork` are commands below `exec`, and take no folder."""
     given = ["exec", "--json", "--skip-git-repo-check", "--color", "never"]
-    if wish.model is not None:
-        given += ["--model", wish.model]
-    if wish.permission_mode == BYPASS:
+    if request.model is not None:
+        given += ["--model", request.model]
+    if request.permission_mode == BYPASS:
         given.append("--dangerously-bypass-approvals-and-sandbox")
-    elif wish.permission_mode is not None:
-        given += ["--sandbox", wish.permission_mode]
-    for folder in wish.add_dirs:
+    elif request.permission_mode is not None:
+        given += ["--sandbox", request.permission_mode]
+    for folder in request.add_dirs:
         given += ["--add-dir", str(folder)]
     if schema is not None:
         given += ["--output-schema", str(schema)]
-    if not wish.persists:
+    if not request.persists:
         given.append("--ephemeral")
-    given += wish.client_arguments
-    if wish.resume is not None:
-        given += ["fork" if wish.is_fork else "resume", wish.resume]
+    given += request.client_arguments
+    if request.resume is not None:
+        given += ["fork" if request.is_fork else "resume", request.resume]
     return [*given, "-"]
 
 

@@ -297,7 +297,9 @@ def is_worth_another_try(task: BatchTask, result: Result) -> bool:
         return False
     counted = ("unpriced_requests", "partial_requests", "num_turns")
     return (
-        task.wish.persists and not result.cost_micro_usd and not any(document.get(name) for name in counted)
+        task.request.persists
+        and not result.cost_micro_usd
+        and not any(document.get(name) for name in counted)
     )
 
 
@@ -333,7 +335,7 @@ def _not_started(task: BatchTask, why: str) -> Result:
         "modelUsage": {},
     }
     ours: dict[str, Any] = {
-        "agent": task.wish.agent,
+        "agent": task.request.agent,
         "run": None,
         "transcript_path": None,
         "exit_code": None,

@@ -33,7 +33,7 @@ import msgspec
 from tracklog.errors import UserError, why_failed
 from tracklog.ledger.prices.rates import Prices
 from tracklog.live.run_entries import RunEntry
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.batch.tasks import BatchTask
 from tracklog.run.find_logs import ChildLogs
 from tracklog.run.log_facts import RunUsage, spent_since
@@ -52,9 +52,11 @@ def left_behind(runs: Iterable[RunEntry], batch: str, recorded: Collection[str])
     return found
 
 
-def cut_off(run: RunEntry, wish: Wish, *, env: Mapping[str, str], prices: Callable[[], Prices]) -> Result:
+def cut_off(
+    run: RunEntry, request: RunRequest, *, env: Mapping[str, str], prices: Callable[[], Prices]
+) -> Result:
     """A run that has no answer: how it ended, as far as somebody said so, and what it has cost."""
-    spent = _spent(run, wish, env, prices) if wish.persists else None
+    spent = _spent(run, request, env, prices) if request.persists else None
     return Result(
         {
             "run": run.id,
@@ -68,17 +70,17 @@ def cut_off(run: RunEntry, wish: Wish, *, env: Mapping[str, str], prices: Callab
 
 
 def _spent(
-    run: RunEntry, wish: Wish, env: Mapping[str, str], prices: Callable[[], Prices]
+    run: RunEntry, request: RunRequest, env: Mapping[str, str], prices: Callable[[], Prices]
 ) -> RunUsage | None:
     session, began_ms = run.session, run.began_ms
     if session is None or began_ms <= 0:
         return None
-    cwd = Path(run.started.cwd) if run.started.cwd else wish.cwd
-    logs = ChildLogs(wish.agent, cwd, env, since_ns=began_ms * 1_000_000)
+    cwd = Path(run.started.cwd) if run.started.cwd else request.cwd
+    logs = ChildLogs(request.agent, cwd, env, since_ns=began_ms * 1_000_000)
     files = logs.files_of(session)
     if files is None:
         return None
-    source = logs.files_of(wish.resume) if wish.is_fork and wish.resume is not None else None
+    source = logs.files_of(request.resume) if request.is_fork and request.resume is not None else None
     kin = [source] if source is not None else []
     return spent_since(files, kin, prices(), since=datetime.fromtimestamp(began_ms / 1000, UTC))
 

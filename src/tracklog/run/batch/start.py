@@ -38,11 +38,11 @@ def started(task: BatchTask, home: Home, *, prices: Callable[[], Prices]) -> Run
     """Starts the child of a task; the prices are read once for all."""
     run = new_run()
     if not task.in_worktree:
-        return start(task.wish, home=home, run=run, prices=prices)
-    worktree = add(task.wish.cwd, home, run)
+        return start(task.request, home=home, run=run, prices=prices)
+    worktree = add(task.request.cwd, home, run)
     try:
-        wish = task.wish._replace(cwd=worktree.cwd, trusted_as=task.wish.cwd)
-        child = start(wish, home=home, run=run, prices=prices)
+        request = task.request._replace(cwd=worktree.cwd, trusted_as=task.request.cwd)
+        child = start(request, home=home, run=run, prices=prices)
     except BaseException:
         leave(worktree)
         raise

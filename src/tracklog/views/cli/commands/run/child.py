@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.launch import start
 from tracklog.run.prepare import ask_for_trust, new_run
 from tracklog.run.trust import Untrusted, trust
@@ -30,39 +30,41 @@ if TYPE_CHECKING:
 _DANGERS_SHOWN = 20
 
 
-def run_child(wish: Wish, given: ChildOptions, ours: Home, *, as_json: bool) -> int:
+def run_child(request: RunRequest, given: ChildOptions, ours: Home, *, as_json: bool) -> int:
     """Runs a child to its end and prints the result; returns the exit code that says how it went."""
     if given.is_detached and given.has_worktree:
         raise UserError("--detach and --worktree: only one of them; nobody would be there to clean it up")
-    wish = trusted(wish, ours)
+    request = trusted(request, ours)
     if given.is_detached:
         from tracklog.views.cli.commands.run.detach import start_detached
 
-        start_detached(wish, ours, as_json=as_json)
+        start_detached(request, ours, as_json=as_json)
         return 0
     run = new_run()
-    result = _result_in_worktree(wish, ours, run) if given.has_worktree else result_of(wish, ours, run)
+    result = _result_in_worktree(request, ours, run) if given.has_worktree else result_of(request, ours, run)
     show_result(result, as_json=as_json)
     return result.code
 
 
-def result_of(wish: Wish, ours: Home, run: str) -> Result:
+def result_of(request: RunRequest, ours: Home, run: str) -> Result:
     """Starts a child and waits for its result, whatever signals come."""
     with signals_heard() as heard:
-        return awaited(start(wish, home=ours, run=run), heard)
+        return awaited(start(request, home=ours, run=run), heard)
 
 
-def trusted(wish: Wish, ours: Home) -> Wish:
-    """The wish, if its folder may be worked in; where somebody can answer, they are asked."""
+def trusted(request: RunRequest, ours: Home) -> RunRequest:
+    """The request, if its folder may be worked in; where somebody can answer, they are asked."""
     try:
-        ask_for_trust(wish, ours, os.environ)
+        ask_for_trust(request, ours, os.environ)
     except Untrusted as error:
         if not _is_trusted_now(error):
             raise
-        note = trust(ours, wish.trusted_as or wish.cwd, error.dangers)  # these, and not what may come later
+        note = trust(
+            ours, request.trusted_as or request.cwd, error.dangers
+        )  # these, and not what may come later
         if note is not None:
             talk(f"tracklog: {safe(note)}")
-    return wish
+    return request
 
 
 def _is_trusted_now(error: Untrusted) -> bool:
@@ -97,15 +99,15 @@ def _answer(result: Result, *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
-def _result_in_worktree(wish: Wish, ours: Home, run: str) -> Result:
+def _result_in_worktree(request: RunRequest, ours: Home, run: str) -> Result:
     """The result of a child that works apart; what it changed stays there."""
     from tracklog.run.worktree import add, leave
 
-    worktree = add(wish.cwd, ours, run)
+    worktree = add(request.cwd, ours, run)
     if worktree.note:
         talk(f"tracklog: {safe(worktree.note)}")
     try:
-        apart = wish._replace(cwd=worktree.cwd, trusted_as=wish.cwd)
+        apart = request._replace(cwd=worktree.cwd, trusted_as=request.cwd)
         result = result_of(trusted(apart, ours), ours, run)  # what is committed may be something else
     finally:
         left = leave(worktree)

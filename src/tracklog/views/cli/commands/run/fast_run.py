@@ -53,8 +53,8 @@ class FastRunArgs(NamedTuple):
         given = ChildOptions(values, limits, options.get("prompt_file"), cwd=options.get("cwd"))
         agent = cast("Agent", options.get("agent", "claude"))
         cwd = folder_of(given)
-        wish = given.wish(agent, prompt_of(options.get("prompt"), given.prompt_file), cwd)
-        return run_child(wish, given, Home(tracklog_home(home)), as_json=options.get("as_json", False))
+        request = given.request(agent, prompt_of(options.get("prompt"), given.prompt_file), cwd)
+        return run_child(request, given, Home(tracklog_home(home)), as_json=options.get("as_json", False))
 
 
 def plain_run(words: Sequence[str]) -> FastRunArgs | None:

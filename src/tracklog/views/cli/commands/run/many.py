@@ -4,7 +4,7 @@ Rules of this room
   1. A result is on the disk before it is on stdout.
   2. Nothing is started before all of the list is known to be right, and every folder in it trusted.
 
-`tracklog run --repeat K`: the same wish several times, side by side.
+`tracklog run --repeat K`: the same request several times, side by side.
 
 Drives many children: asks for answers, shows how far they are, and obeys signals.
 
@@ -28,7 +28,7 @@ from tracklog.errors import NOT_FINE, UserError, why_failed
 from tracklog.home import Home
 from tracklog.live.run_entries import RunEntry
 from tracklog.live.run_register import runs
-from tracklog.model.run_request import Agent, Wish
+from tracklog.model.run_request import Agent, RunRequest
 from tracklog.run import recover
 from tracklog.run.batch.compare import compare
 from tracklog.run.batch.queue import Start, TaskOutcome, TaskQueue
@@ -96,7 +96,7 @@ def exit_code(ended: Sequence[str], *, is_interrupted: bool, is_out_of_money: bo
 STDIN = "-"
 _FROM_THE_LIST = "(each line has its own)"
 _MOST_TOLD = 100  # wrong lines, and ids that are left
-RecoverRun = Callable[[RunEntry, Wish], Result]  # what a run has come to by its log
+RecoverRun = Callable[[RunEntry, RunRequest], Result]  # what a run has come to by its log
 
 
 def run_list(
@@ -110,19 +110,19 @@ def run_list(
     """Does a list from the command line."""
     if given.is_detached or given.contexts:
         raise UserError("--many goes with neither --detach nor --context-from")
-    base = given.wish(agent, _FROM_THE_LIST, folder_of(given))
+    base = given.request(agent, _FROM_THE_LIST, folder_of(given))
 
     prices = prices_of(ours)
 
-    def recovered(run: RunEntry, wish: Wish) -> Result:
+    def recovered(run: RunEntry, request: RunRequest) -> Result:
         await_end(run, ours)
-        return recover(run, wish, home=ours, prices=prices) or cut_off(
-            run, wish, env=os.environ, prices=prices
+        return recover(run, request, home=ours, prices=prices) or cut_off(
+            run, request, env=os.environ, prices=prices
         )
 
     def check(tasks: Sequence[BatchTask]) -> None:
-        for wish in {(task.wish.agent, task.wish.cwd): task.wish for task in tasks}.values():
-            trusted(wish, ours)
+        for request in {(task.request.agent, task.request.cwd): task.request for task in tasks}.values():
+            trusted(request, ours)
 
     code = run_many(
         asked,
@@ -138,7 +138,7 @@ def run_list(
 
 def run_many(
     asked: Asked,
-    base: Wish,
+    base: RunRequest,
     *,
     start: Start,
     home: Home,
@@ -157,7 +157,9 @@ def run_many(
             check(to_do)
         many = TaskQueue(
             to_do,
-            start=lambda task: start(task._replace(wish=task.wish._replace(batch=key_of(file.batch, task)))),
+            start=lambda task: start(
+                task._replace(request=task.request._replace(batch=key_of(file.batch, task)))
+            ),
             recover=_recovery(file, home, recover) if recover is not None else None,
             jobs=asked.jobs,
             retries=asked.retries,
@@ -211,7 +213,7 @@ def _concluded(many: TaskQueue, tally: Tally, done: DriveState) -> int:
     return exit_code(ended, is_interrupted=done.is_interrupted, is_out_of_money=bool(left))
 
 
-def _tasks(asked: Asked, base: Wish, *, in_worktree: bool) -> list[BatchTask]:
+def _tasks(asked: Asked, base: RunRequest, *, in_worktree: bool) -> list[BatchTask]:
     found = _listed(asked.list or STDIN, base, in_worktree=in_worktree)
     if found.wrong:
         for one in found.wrong[:_MOST_TOLD]:
@@ -223,7 +225,7 @@ def _tasks(asked: Asked, base: Wish, *, in_worktree: bool) -> list[BatchTask]:
     return found.tasks
 
 
-def _listed(name: str, base: Wish, *, in_worktree: bool) -> TaskList:
+def _listed(name: str, base: RunRequest, *, in_worktree: bool) -> TaskList:
     if name == STDIN:
         return read_list(sys.stdin.buffer, base, folder=Path.cwd(), in_worktree=in_worktree)
     path = Path(name)
@@ -251,7 +253,7 @@ def _recovery(file: ResultsFile, home: Home, recover: RecoverRun) -> Callable[[B
 
     def recovered(task: BatchTask) -> list[Result]:
         found = behind.get(key_of(file.batch, task), ())
-        return [recover(run, task.wish) for run in found]
+        return [recover(run, task.request) for run in found]
 
     return recovered
 
@@ -259,14 +261,16 @@ def _recovery(file: ResultsFile, home: Home, recover: RecoverRun) -> Callable[[B
 _PICO = 1_000_000  # in a micro-dollar
 
 
-def run_repeatedly(wish: Wish, asked: Asked, ours: Home, *, as_json: bool, in_worktree: bool = False) -> None:
+def run_repeatedly(
+    request: RunRequest, asked: Asked, ours: Home, *, as_json: bool, in_worktree: bool = False
+) -> None:
     """Does the same several times from the command line, and compares."""
-    if wish.session is not None:
+    if request.session is not None:
         raise UserError("--repeat makes several sessions: leave --session-id out")
-    if wish.resume is not None and not wish.is_fork:
+    if request.resume is not None and not request.is_fork:
         raise UserError("--repeat cannot go on with one session several times: fork it")
-    wish = trusted(wish, ours)
-    tasks = same_again(wish, asked.repeat or 1, in_worktree=in_worktree)
+    request = trusted(request, ours)
+    tasks = same_again(request, asked.repeat or 1, in_worktree=in_worktree)
     prices = prices_of(ours)
     code = run_repeat(tasks, asked, start=lambda task: started(task, ours, prices=prices), as_json=as_json)
     raise click.exceptions.Exit(code)

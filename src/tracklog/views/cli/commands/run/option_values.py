@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracklog.errors import UserError, why_failed
-from tracklog.model.run_request import Agent, Limits, Wish, checked
+from tracklog.model.run_request import Agent, Limits, RunRequest, checked
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -28,10 +28,12 @@ class ChildOptions(NamedTuple):
     is_detached: bool = False
     has_worktree: bool = False
 
-    def wish(self, agent: Agent, prompt: str, cwd: Path, **others: Any) -> Wish:
-        """The wish for a child."""
-        wish = Wish(agent=agent, prompt=prompt, cwd=cwd, limits=self.limits, **{**self.values, **others})
-        return checked(wish)
+    def request(self, agent: Agent, prompt: str, cwd: Path, **others: Any) -> RunRequest:
+        """The request for a child."""
+        request = RunRequest(
+            agent=agent, prompt=prompt, cwd=cwd, limits=self.limits, **{**self.values, **others}
+        )
+        return checked(request)
 
 
 def seconds_in(text: str) -> float | None:

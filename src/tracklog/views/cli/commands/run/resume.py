@@ -92,8 +92,8 @@ def _go_on(
 ) -> None:
     words = prompt_with_contexts(prompt_of(prompt, given.prompt_file), given, home)
     cwd = folder_of(given, story.cwd)
-    wish = given.wish(cast(Agent, story.agent), words, cwd, resume=story.id, is_fork=is_fork)
-    raise click.exceptions.Exit(run_child(wish, given, Home(tracklog_home(home)), as_json=as_json))
+    request = given.request(cast(Agent, story.agent), words, cwd, resume=story.id, is_fork=is_fork)
+    raise click.exceptions.Exit(run_child(request, given, Home(tracklog_home(home)), as_json=as_json))
 
 
 def _hand_over(story: Session, given: ChildOptions, ours: Home) -> NoReturn:

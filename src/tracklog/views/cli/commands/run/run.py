@@ -65,13 +65,13 @@ def run(
     others: dict[str, Any] = {"session": session}
     if continues:
         others["resume"] = _newest(cast(Agent, agent), cwd, is_named=session is not None)
-    wish = given.wish(cast(Agent, agent), words, cwd, **others)
+    request = given.request(cast(Agent, agent), words, cwd, **others)
     if many.repeat is not None:
         from tracklog.views.cli.commands.run.many import run_repeatedly
 
-        run_repeatedly(wish, many, ours, as_json=as_json, in_worktree=given.has_worktree)
+        run_repeatedly(request, many, ours, as_json=as_json, in_worktree=given.has_worktree)
     else:
-        raise click.exceptions.Exit(run_child(wish, given, ours, as_json=as_json))
+        raise click.exceptions.Exit(run_child(request, given, ours, as_json=as_json))
 
 
 def _run_list(
