@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tracklog.agents.claude_code.client import ClaudeSense
-from tracklog.agents.codex.client import CodexSense
+from tracklog.agents.supported import support_for
 from tracklog.model.run_request import RunRequest
 from tracklog.model.usage import Tokens, UsageRow
 from tracklog.run.limits import StopReason
@@ -41,13 +40,13 @@ ROW = UsageRow(
 def ending(
     tmp_path: Path, *, agent: Any = "claude", said: list[dict[str, Any]] | None = None, **others: Any
 ) -> Ending:
-    sense = ClaudeSense() if agent == "claude" else CodexSense()
+    stream = support_for(agent).client.stream()
     for line in said or []:
-        sense.take(line)
+        stream.add(line)
     known: dict[str, Any] = {
         "run": "r",
         "request": RunRequest(agent=agent, prompt="x", cwd=tmp_path, **others.pop("request", {})),
-        "sense": sense,
+        "stream": stream,
         "session": "s",
         "transcript_path": "/t.jsonl",
         "stop": None,

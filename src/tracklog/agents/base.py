@@ -7,16 +7,25 @@ Rules
   3. The base class of each topic answers for an agent that we do not know: one that has nothing special.
 """
 
+# ruff: noqa: ARG002 - the answer for an agent that we do not know depends on nothing
+
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from tracklog.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from tracklog.agents.risks import Risk
     from tracklog.model.events import Event, Place
     from tracklog.model.ids import NodeId
     from tracklog.model.records import Piece
-    from tracklog.sources.log_file import Agent
+    from tracklog.model.run_request import RunRequest
+    from tracklog.model.usage import UsageRow
+    from tracklog.sources.log_file import Agent, Root
 
 
 class Translator(Protocol):
@@ -33,8 +42,7 @@ class RunningClient(NamedTuple):
     cwd: str | None  # None: we may not look
 
 
-@dataclass(frozen=True, slots=True)
-class Attached:
+class Attached(NamedTuple):
     """Context that the client added by itself, as far as the model got to see it."""
 
     place: Place
@@ -43,12 +51,42 @@ class Attached:
     n_bytes: int
 
 
-@dataclass(slots=True)
 class LogContents:
     """What of a session's logs is not in the session: which record stands where, and what was attached."""
 
-    nodes: dict[Place, NodeId] = field(default_factory=dict)
-    attached: list[Attached] = field(default_factory=list)
+    def __init__(
+        self, nodes: dict[Place, NodeId] | None = None, attached: list[Attached] | None = None
+    ) -> None:
+        self.nodes = {} if nodes is None else nodes
+        self.attached = [] if attached is None else attached
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LogContents) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment] # it grows
+
+
+class ClientStream(Protocol):
+    """Reads what a headless client prints on stdout, one JSON document at a time."""
+
+    session: str | None
+    model: str | None
+    text: str | None  # the last text of the main thread
+    error: str | None
+    result: Mapping[str, Any] | None  # the client's own result object, if it prints one
+    usage: Mapping[str, Any] | None  # in the client's words, if it prints it apart from `result`
+    requests: dict[str, tuple[str | None, Mapping[str, Any]]]  # by id: model and usage, if it prints them
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the client has reported how it ended."""
+
+    @property
+    def answer(self) -> str | None:
+        """The final text of a client that has finished; its log holds it too, or will in a moment."""
+
+    def add(self, document: Mapping[str, Any]) -> str:
+        """Read one document; returns what kind it is."""
 
 
 class AgentLogs:
@@ -64,11 +102,81 @@ class AgentProcesses:
 
 
 class AgentClient:
-    """An agent's headless client: program, arguments, stream, and what a folder makes it run."""
+    """An agent's headless client: program, arguments, stream, and what a folder makes it run.
+
+    The base class refuses to run anything: of an agent that we do not know there is no program to start.
+    """
+
+    program = ""  # as it is called on PATH
+    project_folder = ""  # the folder in a project that holds settings
+    missing: Sequence[str] = ()  # fields of RunRequest that the client has no equivalent for
+    takes_session_id = False  # whether a new session's id can be chosen before the start
+    reporting_hooks: Sequence[
+        str
+    ] = ()  # events of hooks given to one run that report to us; empty: it takes none
+    permission_event: str | None = None  # of the hook that can answer a permission request
+
+    def arguments(
+        self, request: RunRequest, *, session: str | None, settings: Path | None, schema: Path | None
+    ) -> list[str]:
+        """All arguments of the client for this request. The prompt is none of them: it goes to stdin."""
+        raise _not_supported()
+
+    def interactive_arguments(self, session: str) -> list[str]:
+        """The arguments with which a person goes on with a session in the terminal."""
+        raise _not_supported()
+
+    def environment(self, env: Mapping[str, str]) -> dict[str, str]:
+        """The caller's environment, without what another session of this client left in it."""
+        return dict(env)
+
+    def settings(self, hooks: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes | None:
+        """A settings file for one run with these hooks, by event; None if the client takes none."""
+        return None
+
+    def schema_file(self, request: RunRequest) -> bytes | None:
+        """The JSON schema of the answer, if the client wants it in a file."""
+        return None
+
+    def stream(self) -> ClientStream:
+        """A new reader of the client's stdout."""
+        raise _not_supported()
+
+    def is_full_model_name(self, model: str) -> bool:
+        """Whether this names one model. A short name means what the client makes of it."""
+        return True
+
+    def usage_document(self, row: UsageRow) -> dict[str, Any]:
+        """Tokens in the words of this client's stream."""
+        raise _not_supported()
+
+    def log_of(self, session: str, cwd: Path, env: Mapping[str, str]) -> Path | None:
+        """Where a session's main log is or will be; None if only a search finds it."""
+        return None
+
+    def logs_beside(self, log: Path) -> list[Path]:
+        """The further files of a session whose main log is known by `log_of`."""
+        return []
+
+    def log_roots(self, env: Mapping[str, str]) -> list[Root]:
+        """Where the client writes new logs."""
+        return []
+
+    def log_folders(self, cwd: Path, env: Mapping[str, str]) -> list[Path] | None:
+        """The folders that hold the main logs of this working folder; None if any folder may."""
+        return None
+
+    def risks(self, cwd: Path, env: Mapping[str, str]) -> Iterable[Risk]:
+        """What files of this folder, which are not the user's own, would make the client run, or steer it by."""
+        raise _not_supported()
 
 
 class AgentHooks:
     """An agent's hooks, and the settings files that name them."""
+
+
+def _not_supported() -> UserError:
+    return UserError("tracklog does not support this agent: `tracklog run --help` names those that it does")
 
 
 class AgentReplay:

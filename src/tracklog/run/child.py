@@ -20,8 +20,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from tracklog.agents.claude_code.client import ASKS, ClaudeSense
-from tracklog.agents.codex.client import CodexSense
 from tracklog.run.limits import LINGER_S, GentleEnd, LimitWatch, StopReason
 from tracklog.run.prepare import Prepared, put_away
 from tracklog.run.process.supervise import Kept
@@ -52,7 +50,7 @@ class Child:
         self._kept = kept
         self._prices = prices
         self._recording = recording
-        self._sense: ClaudeSense | CodexSense = ClaudeSense() if self.agent == "claude" else CodexSense()
+        self._stream = prepared.client.stream()
         self._lines, self._last_words = DocumentSplitter(), LastWords()
         self._stop: StopReason | None = None
         self._end = GentleEnd(kept, prepared.request.limits.grace_s)
@@ -80,7 +78,7 @@ class Child:
     @property
     def session(self) -> str | None:
         """The session's id: known from the start for Claude Code, from its first event for Codex."""
-        return self._sense.session or self._prepared.session
+        return self._stream.session or self._prepared.session
 
     @property
     def pid(self) -> int | None:
@@ -194,13 +192,13 @@ class Child:
     def _rehearse(self) -> None:
         """Reads the log while the client takes its leave: what is done for the first time takes long."""
         with suppress(Exception):  # whatever it is: it will be said when it counts
-            self._ready().rehearse(self._sense)
+            self._ready().rehearse(self._stream)
 
     def _heard_out(self) -> HeardOut:
         from tracklog.run.result import HeardOut
 
         return HeardOut(
-            sense=self._sense,
+            stream=self._stream,
             exit_code=self._exit_code,
             left_behind=self._left_behind,
             stop=self._stop,
@@ -253,13 +251,13 @@ class Child:
         return data is None or bool(data)
 
     def _take(self, document: Mapping[str, Any]) -> None:
-        had_session = self._sense.session is not None
-        what = self._sense.take(document)
+        had_session = self._stream.session is not None
+        what = self._stream.add(document)
         self._limits.sign()
-        if self._sense.is_finished and self._finished_at is None:
+        if self._stream.is_finished and self._finished_at is None:
             self._finished_at = time.monotonic()
             threading.Thread(target=self._rehearse, daemon=True).start()
-        if not had_session and self._sense.session not in (None, self._prepared.session):
+        if not had_session and self._stream.session not in (None, self._prepared.session):
             # Who listens does not wait for what is being loaded.
             threading.Thread(target=self._tell_name, daemon=True).start()
         self._events.tell("stream", what, document)
@@ -289,7 +287,7 @@ class Child:
             return  # whoever may write to our pipe: what is no JSON tells nothing
         event = str(document.get("hook_event_name"))
         text = document.get("last_assistant_message")
-        self._has_asked |= event == ASKS
+        self._has_asked |= event == self._prepared.client.permission_event
         if event == "Stop" and document.get("session_id") == self.session:
             self._has_stop = True
             self._hook_texts += [text] if isinstance(text, str) and text else []
@@ -315,7 +313,7 @@ class Child:
 
     def _stop_for(self, stop: StopReason) -> None:
         """What was finished before is finished: a limit that strikes afterwards only ends the process."""
-        if self._stop is None and not self._sense.is_finished:
+        if self._stop is None and not self._stream.is_finished:
             self._stop = stop
             self._events.tell("limit", stop.by, {"why": stop.words})
 
@@ -328,7 +326,7 @@ class Child:
         return self._last_words.text or "\n".join(self._lines.noise)
 
     def _spent(self) -> RunUsage | None:
-        return self._ready().spent(self._sense)
+        return self._ready().spent(self._stream)
 
     def _grown_ms(self) -> int:
         """When a log last grew; while a person is asked something, that is now."""

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracklog.home import Home
-from tracklog.model.run_request import RunRequest, checked
+from tracklog.model.run_request import RunRequest
 from tracklog.run.prepare import new_run, prepare, put_away
 from tracklog.run.process.supervise import keep
 from tracklog.run.registration import RunRegistration
+from tracklog.run.request_check import checked
 
 if TYPE_CHECKING:
     from tracklog.ledger.prices.rates import Prices
@@ -44,7 +45,9 @@ def start(
         if request.batch is not None or request.resume is not None:
             recording.started()
         folder = prepared.folder.path if prepared.folder is not None else None
-        kept = keep(prepared.argv, cwd=request.cwd, env=prepared.env, folder=folder, waiting=prepared.keeper)
+        kept = keep(
+            prepared.argv, cwd=Path(request.cwd), env=prepared.env, folder=folder, waiting=prepared.keeper
+        )
         prepared.keeper = None  # it has its order
     except BaseException:
         put_away(prepared)

@@ -265,29 +265,6 @@ def _row_of(own: SessionFiles, ledger: Ledger, prices: Prices, wanted: RequestFi
     return next((row for row in rows if row.key == own.id), None)
 
 
-def claude_usage(row: UsageRow) -> dict[str, Any]:
-    """Tokens in the words of Claude Code's result."""
-    tokens = row.tokens
-    return {
-        "input_tokens": tokens.input,
-        "cache_creation_input_tokens": tokens.cache_write,
-        "cache_read_input_tokens": tokens.cache_read,
-        "output_tokens": tokens.output,
-        "server_tool_use": {"web_search_requests": tokens.web_searches},
-    }
-
-
-def codex_usage(row: UsageRow) -> dict[str, int]:
-    """Tokens in the words of Codex's `turn.completed`: there cached input is a part of the input."""
-    tokens = row.tokens
-    return {
-        "input_tokens": tokens.prompt,
-        "cached_input_tokens": tokens.cache_read,
-        "output_tokens": tokens.output,
-        "reasoning_output_tokens": tokens.reasoning,
-    }
-
-
 def model_usage(spent: RunUsage) -> dict[str, dict[str, Any]]:
     """By model, in the words of Claude Code's `modelUsage`."""
     return {

@@ -10,7 +10,6 @@ Refuse to go on with a session that another process has open: both would write i
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -19,18 +18,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracklog.agents.claude_code import client
-from tracklog.agents.codex import client as codex_client
+from tracklog.agents.supported import support_for
 from tracklog.errors import UserError, why_failed
 from tracklog.home import Home
 from tracklog.model.run_request import RunRequest
 from tracklog.run.process.prestart import Poised
 from tracklog.run.process.private_dir import Fifo, PrivateFolder, folder_of, left_folders, make_private
 from tracklog.run.process.private_dir import handler as stop_handler
-from tracklog.run.process.supervise import MARK, keeper_for
-from tracklog.run.trust import Untrusted, dangers_in, is_trusted, trust
+from tracklog.run.process.supervise import MARK, keeper_for, program_named
+from tracklog.run.trust import Untrusted, is_trusted, risks_in, trust
 
 if TYPE_CHECKING:
+    from tracklog.agents.base import AgentClient
     from tracklog.ledger.prices.rates import Prices
     from tracklog.reading.session_files import SessionFiles
     from tracklog.run.find_logs import ChildLogs
@@ -48,6 +47,12 @@ def refuse_if_open(agent: str, session: str, *, env: Mapping[str, str], home: Ho
         f"{session} is open in process {writer.pid}, which runs since {since:%Y-%m-%d %H:%M:%S}: two processes would write "
         f"into one log; end that process, go on in a copy with `tracklog fork {session}`, or pass --force"
     )
+
+
+def interactive_command(agent: str, session: str, *, client: str | None, env: Mapping[str, str]) -> list[str]:
+    """The command with which a person goes on with a session in the terminal, its program as an absolute path."""
+    ours = support_for(agent).client
+    return [program_named(client or ours.program, env), *ours.interactive_arguments(session)]
 
 
 _SCHEMA = "schema.json"
@@ -68,6 +73,7 @@ class Prepared:
         began_ms: int,
     ) -> None:
         self.run, self.request, self.home, self.env = run, request, home, env
+        self.client = support_for(request.agent).client
         self.session = session  # None: the client will name it
         self.began_ms = began_ms
         self.argv: list[str] = []
@@ -81,7 +87,8 @@ class Prepared:
         """Where its logs are."""
         from tracklog.run.find_logs import ChildLogs
 
-        return ChildLogs(self.request.agent, self.request.cwd, self.env, since_ns=self.began_ms * 1_000_000)
+        cwd = Path(self.request.cwd)
+        return ChildLogs(self.request.agent, cwd, self.env, since_ns=self.began_ms * 1_000_000)
 
     @cached_property
     def kin(self) -> list[SessionFiles]:
@@ -114,10 +121,12 @@ def prepare(
         refuse_if_open(request.agent, request.resume, env=env, home=home)
     note = ask_for_trust(request, home, env)
     _refuse_without_price(request, prices)
-    is_claude = request.agent == "claude"
-    child_env = (client if is_claude else codex_client).environment(env) | {MARK: run}
+    client = support_for(request.agent).client
+    child_env = client.environment(env) | {MARK: run}
     now_ms = time.time_ns() // 1_000_000
-    prepared = Prepared(run, request, home, env=child_env, session=_session_of(request), began_ms=now_ms)
+    prepared = Prepared(
+        run, request, home, env=child_env, session=_session_of(request, client), began_ms=now_ms
+    )
     prepared.problems += [note] if note is not None else []
     prepared.keeper = keeper_for(folder_of(home, run))
     try:
@@ -141,30 +150,31 @@ def put_away(prepared: Prepared) -> None:
 
 def ask_for_trust(request: RunRequest, home: Home, env: Mapping[str, str]) -> str | None:
     """Raises Untrusted if the folder's own settings would execute something, and nobody has said that they may."""
-    dangers = dangers_in(request.cwd, request.agent, env)
-    folder = request.trusted_as or request.cwd
-    if not dangers or is_trusted(home, folder, dangers):
+    risks = risks_in(Path(request.cwd), request.agent, env)
+    folder = Path(request.trusted_as or request.cwd)
+    if not risks or is_trusted(home, folder, risks):
         return None
     if not request.is_trusted:
-        raise Untrusted(request.cwd, dangers)
-    return trust(home, folder, dangers)
+        raise Untrusted(Path(request.cwd), risks)
+    return trust(home, folder, risks)
 
 
 def _refuse_without_price(request: RunRequest, prices: Callable[[], Prices]) -> None:
     """Short names such as `opus` are known to the client alone: those are looked at when it says what they mean."""
     if request.limits.max_cost_micro_usd is None:
         return
-    is_full_name = request.model is not None and (request.agent == "codex" or "-" in request.model)
+    client = support_for(request.agent).client
+    is_full_name = request.model is not None and client.is_full_model_name(request.model)
     if prices().rates(request.model) is None and is_full_name:
         raise UserError(
             f"{request.model} has no price, so that --max-cost cannot be kept: give it one in prices.toml"
         )
 
 
-def _session_of(request: RunRequest) -> str | None:
+def _session_of(request: RunRequest, client: AgentClient) -> str | None:
     if request.resume is not None and not request.is_fork:
         return request.resume
-    return (request.session or new_session()) if request.agent == "claude" else None
+    return (request.session or new_session()) if client.takes_session_id else None
 
 
 def _make_folder(prepared: Prepared) -> None:
@@ -177,7 +187,7 @@ def _make_folder(prepared: Prepared) -> None:
 
             sweep(prepared.home)
         prepared.folder = make_private(prepared.home, prepared.run)
-        if prepared.request.agent == "claude" and prepared.folder.fifo is not None:
+        if prepared.client.reporting_hooks and prepared.folder.fifo is not None:
             prepared.fifo = Fifo(prepared.folder.fifo)
     except (OSError, UserError) as error:
         why = why_failed(error) if isinstance(error, OSError) else str(error)
@@ -185,29 +195,29 @@ def _make_folder(prepared: Prepared) -> None:
 
 
 def _argv(prepared: Prepared) -> list[str]:
-    request = prepared.request
-    program = request.client or (client if request.agent == "claude" else codex_client).PROGRAM
-    if request.agent == "claude":
-        overlay = _written(prepared, _SETTINGS, _overlay(prepared))
-        return [program, *client.arguments(request, session=prepared.session, overlay=overlay)]
-    schema = json.dumps(request.json_schema).encode() if request.json_schema is not None else None
-    place = _written(prepared, _SCHEMA, schema)
-    if schema is not None and place is None:
+    request, client = prepared.request, prepared.client
+    settings = _written(prepared, _SETTINGS, _settings(prepared))
+    wanted = client.schema_file(request)
+    schema = _written(prepared, _SCHEMA, wanted)
+    if wanted is not None and schema is None:
         raise UserError(f"the schema cannot be handed over: {prepared.problems[-1]}")
-    return [program, *codex_client.arguments(request, schema=place)]
+    arguments = client.arguments(request, session=prepared.session, settings=settings, schema=schema)
+    return [request.client or client.program, *arguments]
 
 
-def _overlay(prepared: Prepared) -> bytes | None:
+def _settings(prepared: Prepared) -> bytes | None:
+    """The settings of this run: hooks that report to us, and the one that asks for permissions."""
+    client = prepared.client
     if prepared.folder is None or prepared.folder.fifo is None:
         return None
-    telling = stop_handler(prepared.folder.fifo)
-    handlers = {event: [telling] for event in client.HOOKED}
-    if (wait_s := prepared.request.ask_here_s) is not None:
+    reporting = stop_handler(prepared.folder.fifo)
+    hooks = {event: [reporting] for event in client.reporting_hooks}
+    if (wait_s := prepared.request.ask_here_s) is not None and client.permission_event is not None:
         from tracklog.run.process.permission_hook import handler as ask_handler
 
         asking = ask_handler(prepared.folder.path, home=prepared.home, wait_s=wait_s)
-        handlers[client.ASKS] = [asking, telling]
-    return client.overlay(handlers)
+        hooks[client.permission_event] = [asking, reporting]
+    return client.settings(hooks)
 
 
 def _written(prepared: Prepared, name: str, data: bytes | None) -> Path | None:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tracklog.agents.claude_code.client import ClaudeSense
-from tracklog.agents.codex.client import CodexSense
+from tracklog.agents.supported import support_for
 from tracklog.home import Home
 from tracklog.ledger.prices.rates import Prices
 from tracklog.live.run_entries import RunEntry
@@ -32,7 +31,7 @@ def recover(
     session, began_ms = run.session, run.began_ms
     if session is None or not request.persists or began_ms <= 0:
         return None
-    cwd = Path(run.started.cwd) if run.started.cwd else request.cwd
+    cwd = Path(run.started.cwd) if run.started.cwd else Path(request.cwd)
     logs = ChildLogs(request.agent, cwd, env, since_ns=began_ms * 1_000_000)
     collected = collect(lambda: logs.files_of(session), since_ms=began_ms, cwd=cwd, said=None, patience_s=0)
     files = logs.files_of(session)
@@ -44,7 +43,7 @@ def recover(
         Ending(
             run=run.id,
             request=request,
-            sense=ClaudeSense() if request.agent == "claude" else CodexSense(),
+            stream=support_for(request.agent).client.stream(),
             session=session,
             transcript_path=str(logs.path_of(session)),
             stop=None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracklog.agents.base import AgentSupport
+from tracklog.agents.base import AgentClient, AgentSupport
 
 if TYPE_CHECKING:
     from tracklog.sources.log_file import Agent
@@ -15,3 +15,9 @@ class Codex(AgentSupport):
 
     name: Agent = "codex"
     label = "Codex"
+
+    @property
+    def client(self) -> AgentClient:
+        from tracklog.agents.codex.client import CodexClient
+
+        return CodexClient()

@@ -75,7 +75,7 @@ def _spent(
     session, began_ms = run.session, run.began_ms
     if session is None or began_ms <= 0:
         return None
-    cwd = Path(run.started.cwd) if run.started.cwd else request.cwd
+    cwd = Path(run.started.cwd) if run.started.cwd else Path(request.cwd)
     logs = ChildLogs(request.agent, cwd, env, since_ns=began_ms * 1_000_000)
     files = logs.files_of(session)
     if files is None:

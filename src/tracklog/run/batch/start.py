@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from tracklog.home import Home
 from tracklog.ledger.prices.rates import Prices
@@ -39,7 +40,7 @@ def started(task: BatchTask, home: Home, *, prices: Callable[[], Prices]) -> Run
     run = new_run()
     if not task.in_worktree:
         return start(task.request, home=home, run=run, prices=prices)
-    worktree = add(task.request.cwd, home, run)
+    worktree = add(Path(task.request.cwd), home, run)
     try:
         request = task.request._replace(cwd=worktree.cwd, trusted_as=task.request.cwd)
         child = start(request, home=home, run=run, prices=prices)

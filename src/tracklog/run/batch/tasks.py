@@ -15,7 +15,8 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from tracklog.errors import UserError, why_failed
-from tracklog.model.run_request import Limits, RunRequest, checked
+from tracklog.model.run_request import Limits, RunRequest
+from tracklog.run.request_check import checked
 
 _MICRO = 1_000_000
 _BOM = b"\xef\xbb\xbf"

@@ -35,7 +35,6 @@ _TREE_S = 5.0  # for what we kill ourselves, to be gone
 _PAUSE_S = 0.02
 _FEED_S = 0.25  # between two looks whether it is over while the client does not read
 _AT_ONCE = 1 << 16
-_INSTALL = {"claude": "Claude Code", "codex": "Codex"}
 _WORDS = frozenset({"pid", "exit", "left", "stuck", "failed"})
 
 
@@ -297,7 +296,10 @@ def program_named(name: str, env: Mapping[str, str]) -> str:
             return path
     if os.sep in name:
         raise UserError(f"{name} is no program that can be run: name another with --client")
-    install = f"install {_INSTALL[name]}" if name in _INSTALL else "install it"
+    from tracklog.agents.supported import SUPPORTED  # only for the message
+
+    label = next((one.label for one in SUPPORTED.values() if one.client.program == name), None)
+    install = f"install {label}" if label is not None else "install it"
     raise UserError(f"no program {name} on PATH: {install}, or name the program with --client")
 
 

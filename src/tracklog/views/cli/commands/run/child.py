@@ -11,13 +11,15 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home
-from tracklog.model.run_request import RunRequest
+from tracklog.model.run_request import Agent, RunRequest
 from tracklog.run.launch import start
 from tracklog.run.prepare import ask_for_trust, new_run
+from tracklog.run.request_check import AGENTS as AGENTS
+from tracklog.run.request_check import checked
 from tracklog.run.trust import Untrusted, trust
 from tracklog.views.cli.commands.run.await_child import awaited, signals_heard
 from tracklog.views.cli.commands.run.option_values import ChildOptions
@@ -27,7 +29,13 @@ if TYPE_CHECKING:
     from tracklog.run.result import Result
 
 
-_DANGERS_SHOWN = 20
+_RISKS_SHOWN = 20
+
+
+def request_from(given: ChildOptions, agent: Agent, prompt: str, cwd: Path, **others: Any) -> RunRequest:
+    """The request that the options make; raises UserError for what makes no sense."""
+    values = {**given.values, **others}
+    return checked(RunRequest(agent=agent, prompt=prompt, cwd=cwd, limits=given.limits, **values))
 
 
 def run_child(request: RunRequest, given: ChildOptions, ours: Home, *, as_json: bool) -> int:
@@ -60,7 +68,7 @@ def trusted(request: RunRequest, ours: Home) -> RunRequest:
         if not _is_trusted_now(error):
             raise
         note = trust(
-            ours, request.trusted_as or request.cwd, error.dangers
+            ours, Path(request.trusted_as or request.cwd), error.risks
         )  # these, and not what may come later
         if note is not None:
             talk(f"tracklog: {safe(note)}")
@@ -68,10 +76,10 @@ def trusted(request: RunRequest, ours: Home) -> RunRequest:
 
 
 def _is_trusted_now(error: Untrusted) -> bool:
-    for danger in error.dangers[:_DANGERS_SHOWN]:
-        talk(f"  {tilde(danger.path)}: {safe(danger.what)}: {short(danger.detail, 120)}")
-    if len(error.dangers) > _DANGERS_SHOWN:
-        talk(f"  … and {len(error.dangers) - _DANGERS_SHOWN} more")
+    for risk in error.risks[:_RISKS_SHOWN]:
+        talk(f"  {tilde(risk.path)}: {safe(risk.what)}: {short(risk.detail, 120)}")
+    if len(error.risks) > _RISKS_SHOWN:
+        talk(f"  … and {len(error.risks) - _RISKS_SHOWN} more")
     if sys.stdin is None or not (os.isatty(sys.stdin.fileno()) and sys.stderr.isatty()):
         return False
     import click
@@ -103,7 +111,7 @@ def _result_in_worktree(request: RunRequest, ours: Home, run: str) -> Result:
     """The result of a child that works apart; what it changed stays there."""
     from tracklog.run.worktree import add, leave
 
-    worktree = add(request.cwd, ours, run)
+    worktree = add(Path(request.cwd), ours, run)
     if worktree.note:
         talk(f"tracklog: {safe(worktree.note)}")
     try:

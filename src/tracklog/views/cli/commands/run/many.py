@@ -39,7 +39,7 @@ from tracklog.run.launch import prices_of
 from tracklog.run.process.orphans import await_end
 from tracklog.run.result import INTERRUPTED, LIMIT, SUCCESS, Result
 from tracklog.views.cli.commands.run.await_child import signals_heard
-from tracklog.views.cli.commands.run.child import folder_of, trusted
+from tracklog.views.cli.commands.run.child import folder_of, request_from, trusted
 from tracklog.views.cli.commands.run.option_values import ChildOptions
 from tracklog.views.cli.commands.run.options import ManyOptions as Asked
 from tracklog.views.cli.commands.run.progress_lines import ProgressDisplay, Tally
@@ -110,7 +110,7 @@ def run_list(
     """Does a list from the command line."""
     if given.is_detached or given.contexts:
         raise UserError("--many goes with neither --detach nor --context-from")
-    base = given.request(agent, _FROM_THE_LIST, folder_of(given))
+    base = request_from(given, agent, _FROM_THE_LIST, folder_of(given))
 
     prices = prices_of(ours)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracklog.errors import UserError, why_failed
-from tracklog.model.run_request import Agent, Limits, RunRequest, checked
+from tracklog.model.run_request import Limits
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -27,13 +27,6 @@ class ChildOptions(NamedTuple):
     cwd: Path | None = None
     is_detached: bool = False
     has_worktree: bool = False
-
-    def request(self, agent: Agent, prompt: str, cwd: Path, **others: Any) -> RunRequest:
-        """The request for a child."""
-        request = RunRequest(
-            agent=agent, prompt=prompt, cwd=cwd, limits=self.limits, **{**self.values, **others}
-        )
-        return checked(request)
 
 
 def seconds_in(text: str) -> float | None:

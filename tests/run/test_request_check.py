@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tracklog.errors import UserError
-from tracklog.model.run_request import Limits, RunRequest, checked
+from tracklog.model.run_request import Limits, RunRequest
+from tracklog.run.request_check import checked
 
 ID = "0b7c2c1e-0000-4000-8000-000000000001"
 
