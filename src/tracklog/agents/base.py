@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from tracklog.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from tracklog.agents.hooks.places import Documents, HookEntry, HookFile, Level, Machine
     from tracklog.agents.risks import Risk
     from tracklog.model.events import Event, Place
     from tracklog.model.ids import NodeId
@@ -172,7 +173,55 @@ class AgentClient:
 
 
 class AgentHooks:
-    """An agent's hooks, and the settings files that name them."""
+    """An agent's hooks, and the settings files that name them.
+
+    The base class has no settings files, so nothing is installed and nothing is listed.
+    """
+
+    event_sets: Mapping[str, Sequence[str]] = {}  # default, oldest (what old releases know), all
+    blocking_events: Sequence[str] = ()  # the client waits for the answer of such a hook: never ours
+    timeouts_s: Mapping[str, int] = {}  # of events whose hooks may not ask for as long as ours do
+    note_after_install: str | None = None  # what its user has to do before our hooks run
+
+    def home(self, env: Mapping[str, str]) -> Path | None:
+        """The folder of the user's own settings, whether it exists or not."""
+        return None
+
+    def file_for(self, machine: Machine, level: Level) -> HookFile | None:
+        """The file into which our hooks go; None if the agent does not have this level."""
+        return None
+
+    def level_of(self, path: Path) -> Level | None:
+        """The level of a settings file in some project, by its name; None if it is not this agent's."""
+        return None
+
+    def suitable_events(self, machine: Machine) -> tuple[str, str | None]:
+        """The set of events that the installed release takes; and this release, if it is too old for all of ours."""
+        return "default", None
+
+    def installed(self, machine: Machine, documents: Documents) -> Iterator[HookEntry]:
+        """Every hook on every level, in the order in which they fire, and why one does not."""
+        return iter(())
+
+    def notify_file(self, machine: Machine, level: Level) -> HookFile | None:
+        """The file that names a program to run after every turn, which is no hook; None if there is no such setting."""
+        return None
+
+    def is_notify_free(self, text: str | None) -> bool:
+        """Whether that file names no program, or ours."""
+        raise _not_supported()
+
+    def has_notify(self, text: str | None, words: Sequence[str]) -> bool:
+        """Whether it names exactly this program."""
+        raise _not_supported()
+
+    def with_notify(self, text: str | None, words: Sequence[str]) -> str:
+        """The text of the file with this program, which it must not name yet."""
+        raise _not_supported()
+
+    def without_notify(self, text: str) -> str:
+        """The text of the file without our program."""
+        raise _not_supported()
 
 
 def _not_supported() -> UserError:

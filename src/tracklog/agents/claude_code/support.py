@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracklog.agents.base import AgentClient, AgentSupport
+from tracklog.agents.base import AgentClient, AgentHooks, AgentSupport
 
 if TYPE_CHECKING:
     from tracklog.sources.log_file import Agent
@@ -21,3 +21,9 @@ class ClaudeCode(AgentSupport):
         from tracklog.agents.claude_code.client import ClaudeCodeClient
 
         return ClaudeCodeClient()
+
+    @property
+    def hooks(self) -> AgentHooks:
+        from tracklog.agents.claude_code.hooks import ClaudeCodeHooks
+
+        return ClaudeCodeHooks()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracklog.agents.base import AgentClient, AgentSupport
+from tracklog.agents.base import AgentClient, AgentHooks, AgentSupport
 
 if TYPE_CHECKING:
     from tracklog.sources.log_file import Agent
@@ -21,3 +21,9 @@ class Codex(AgentSupport):
         from tracklog.agents.codex.client import CodexClient
 
         return CodexClient()
+
+    @property
+    def hooks(self) -> AgentHooks:
+        from tracklog.agents.codex.hooks import CodexHooks
+
+        return CodexHooks()

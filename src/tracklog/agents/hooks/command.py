@@ -21,7 +21,6 @@ from tracklog.errors import UserError
 MARK = "tracklog"
 GUARD = '[ -x "$1" ] && [ -f "$4" ] && TRACKLOG_PPID=$PPID "$@" >/dev/null 2>&1; exit 0'
 TIMEOUT_S = 10  # a disk that hangs must not hold the agent for the ten minutes that clients would wait
-_CODEX_LAST_TIMEOUT_S = 3  # Codex gives SessionEnd no more, and warns of a longer wish
 
 
 class Recorder(NamedTuple):
@@ -39,25 +38,24 @@ class Recorder(NamedTuple):
 
 def recorder_for(home: Path) -> Recorder:
     """This very installation of tracklog, writing to this home."""
-    import tracklog
+    from tracklog import hook  # only its path is needed, and only to install
 
-    hook = Path(tracklog.__file__).absolute().with_name("hook.py")
-    recorder = Recorder(os.path.abspath(sys.executable), str(hook), str(home.absolute()))
+    ours = Path(hook.__file__).absolute()
+    recorder = Recorder(os.path.abspath(sys.executable), str(ours), str(home.absolute()))
     for path in recorder:
         if not path.isascii() and path != path.encode("utf-8", "replace").decode():
             raise UserError(f"{path!a} is not UTF-8, and settings cannot hold it: name another --home")
     return recorder
 
 
-def handler(recorder: Recorder, agent: str, event: str) -> dict[str, Any]:
+def handler(recorder: Recorder, agent: str, *, timeout_s: int = TIMEOUT_S) -> dict[str, Any]:
     """One hook as it stands in settings."""
-    timeout_s = _CODEX_LAST_TIMEOUT_S if (agent, event) == ("codex", "SessionEnd") else TIMEOUT_S
     return {"type": "command", "command": f"exec {shlex.join(recorder.words(agent))}", "timeout": timeout_s}
 
 
-def notify_words(recorder: Recorder) -> list[str]:
-    """The program that Codex runs after every turn; it puts what it tells behind the last word."""
-    return [*recorder.words("codex"), "--notify"]
+def notify_words(recorder: Recorder, agent: str) -> list[str]:
+    """The program that a client runs after every turn; the client appends its notice as the last argument."""
+    return [*recorder.words(agent), "--notify"]
 
 
 def is_our_command(command: object) -> bool:
