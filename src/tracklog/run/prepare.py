@@ -25,7 +25,7 @@ from tracklog.model.run_request import RunRequest
 from tracklog.run.process.prestart import Poised
 from tracklog.run.process.private_dir import Fifo, PrivateFolder, folder_of, left_folders, make_private
 from tracklog.run.process.private_dir import handler as stop_handler
-from tracklog.run.process.supervise import MARK, keeper_for, program_named
+from tracklog.run.process.supervise import MARK, keeper_for, program_named, sweep
 from tracklog.run.trust import Untrusted, is_trusted, risks_in, trust
 
 if TYPE_CHECKING:
@@ -181,10 +181,6 @@ def _make_folder(prepared: Prepared) -> None:
     try:
         prepared.home.make()
         if left_folders(prepared.home):
-            from tracklog.run.process.orphans import (
-                sweep,  # slow to load, and there is seldom something to sweep
-            )
-
             sweep(prepared.home)
         prepared.folder = make_private(prepared.home, prepared.run)
         if prepared.client.reporting_hooks and prepared.folder.fifo is not None:

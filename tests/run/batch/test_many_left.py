@@ -17,9 +17,8 @@ from tracklog.live.run_register import runs, start_mark
 from tracklog.run import RunRequest, start
 from tracklog.run.batch.results_file import cut_off, left_behind
 from tracklog.run.launch import prices_of
-from tracklog.run.process.orphans import await_end
 from tracklog.run.process.private_dir import make_private, note_process
-from tracklog.run.process.supervise import MARK
+from tracklog.run.process.supervise import MARK, await_end
 
 RUN = "0123456789abcdef"
 

@@ -22,14 +22,21 @@ from typing import TYPE_CHECKING
 
 from tracklog.errors import UserError, why_failed
 from tracklog.run.process.prestart import Poised, order_for, poised
-from tracklog.run.process.private_dir import note_process
+from tracklog.run.process.private_dir import are_all_dead, is_kept, left_folders, note_process
 from tracklog.sources.process_start import start_ticks
+from tracklog.supervisor import clear_folder
 
 if TYPE_CHECKING:
     import psutil
 
+    from tracklog.home import Home
+    from tracklog.live.run_entries import RunEntry
+
 MARK = "TRACKLOG_RUN"  # stands in the environment of a child and of all that descends from it
 _KEEPER_S = 12.0  # for the keeper to kill all; it gives up after ten seconds itself
+_LEFT_KEEPER_S = (
+    20.0  # for one whose tracklog was killed: it ends the client within eight seconds, and gives up ten later
+)
 _GONE_S = 2.0  # for a keeper that we let go of, to be gone
 _TREE_S = 5.0  # for what we kill ourselves, to be gone
 _PAUSE_S = 0.02
@@ -312,3 +319,27 @@ def _wait_for(descriptor: int, event: int, seconds: float) -> None:
 def _fact(line: bytes) -> tuple[str, int] | None:
     what, _, n = line.decode("ascii", "replace").partition(" ")
     return (what, int(n)) if what in _WORDS and n.lstrip("-").isdigit() else None
+
+
+def await_end(run: RunEntry, home: Home) -> None:
+    """Comes back when nothing of a run can write or spend any more. One whose tracklog lives is left alone."""
+    if run.ended is not None or run.alive().life == "alive":
+        return
+    until = time.monotonic() + _LEFT_KEEPER_S
+    while is_kept(home, run.id) and time.monotonic() < until:
+        time.sleep(_PAUSE_S)
+    Tree(mark=run.id).kill()  # its keeper was killed as well
+
+
+def sweep(home: Home) -> int:
+    """Remove the folders of runs that nobody keeps any more, and kill what still runs of them; how many folders.
+
+    That is what is left when tracklog and its keeper were killed together. A run that we are a part of ourselves is not
+    killed.
+    """
+    n_cleared = 0
+    for folder in left_folders(home):
+        if are_all_dead(folder) and folder.name != os.environ.get(MARK):
+            Tree(mark=folder.name).kill()
+        n_cleared += clear_folder(str(folder))
+    return n_cleared

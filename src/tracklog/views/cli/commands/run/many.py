@@ -36,7 +36,7 @@ from tracklog.run.batch.results_file import ResultsFile, as_line, cut_off, key_o
 from tracklog.run.batch.start import started
 from tracklog.run.batch.tasks import BatchTask, TaskList, read_list, same_again
 from tracklog.run.launch import prices_of
-from tracklog.run.process.orphans import await_end
+from tracklog.run.process.supervise import await_end
 from tracklog.run.result import INTERRUPTED, LIMIT, SUCCESS, Result
 from tracklog.views.cli.commands.run.await_child import signals_heard
 from tracklog.views.cli.commands.run.child import folder_of, request_from, trusted
