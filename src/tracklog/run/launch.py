@@ -13,7 +13,7 @@ from tracklog.model.run_request import RunRequest
 from tracklog.run.prepare import new_run, prepare, put_away
 from tracklog.run.process.supervise import keep
 from tracklog.run.registration import RunRegistration
-from tracklog.run.request_check import checked
+from tracklog.run.request import checked
 
 if TYPE_CHECKING:
     from tracklog.ledger.prices.rates import Prices

@@ -9,7 +9,7 @@ import pytest
 from tracklog.agents.codex.client import CodexClient, CodexStream
 from tracklog.errors import UserError
 from tracklog.model.run_request import RunRequest
-from tracklog.run.request_check import checked
+from tracklog.run.request import checked
 
 PLAIN = ["exec", "--json", "--skip-git-repo-check", "--color", "never"]
 

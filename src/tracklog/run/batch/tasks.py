@@ -16,7 +16,7 @@ import msgspec
 
 from tracklog.errors import UserError, why_failed
 from tracklog.model.run_request import Limits, RunRequest
-from tracklog.run.request_check import checked
+from tracklog.run.request import checked
 
 _MICRO = 1_000_000
 _BOM = b"\xef\xbb\xbf"

@@ -18,8 +18,8 @@ from tracklog.home import Home
 from tracklog.model.run_request import Agent, RunRequest
 from tracklog.run.launch import start
 from tracklog.run.prepare import ask_for_trust, new_run
-from tracklog.run.request_check import AGENTS as AGENTS
-from tracklog.run.request_check import checked
+from tracklog.run.request import AGENTS as AGENTS
+from tracklog.run.request import checked, fenced, with_context
 from tracklog.run.trust import Untrusted, trust
 from tracklog.views.cli.commands.run.await_child import awaited, signals_heard
 from tracklog.views.cli.commands.run.option_values import ChildOptions
@@ -128,8 +128,6 @@ def prompt_with_contexts(prompt: str, given: ChildOptions, home: Path | None) ->
     """The prompt, with the final texts of other sessions before it."""
     if not given.contexts:
         return prompt
-    from tracklog.run.prompt_context import fenced, with_context
-
     return with_context(prompt, [fenced(id, text) for id, text in _texts(given.contexts, home)])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tracklog.errors import UserError
 from tracklog.model.run_request import Limits, RunRequest
-from tracklog.run.request_check import checked
+from tracklog.run.request import checked
 
 ID = "0b7c2c1e-0000-4000-8000-000000000001"
 
