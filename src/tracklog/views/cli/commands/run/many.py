@@ -31,9 +31,8 @@ from tracklog.live.run_register import runs
 from tracklog.model.run_request import Agent, RunRequest
 from tracklog.run import recover
 from tracklog.run.batch.compare import compare
-from tracklog.run.batch.queue import Start, TaskOutcome, TaskQueue
+from tracklog.run.batch.queue import Start, TaskOutcome, TaskQueue, started
 from tracklog.run.batch.results_file import ResultsFile, as_line, cut_off, key_of, left_behind
-from tracklog.run.batch.start import started
 from tracklog.run.batch.tasks import BatchTask, TaskList, read_list, same_again
 from tracklog.run.launch import prices_of
 from tracklog.run.process.supervise import await_end
