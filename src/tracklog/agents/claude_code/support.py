@@ -15,6 +15,7 @@ class ClaudeCode(AgentSupport):
 
     name: Agent = "claude"
     label = "Claude Code"
+    verified_release = "2.1.327"
 
     @property
     def client(self) -> AgentClient:

@@ -15,6 +15,7 @@ class Codex(AgentSupport):
 
     name: Agent = "codex"
     label = "Codex"
+    verified_release = "0.169.0"
 
     @property
     def client(self) -> AgentClient:
