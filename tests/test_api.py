@@ -78,8 +78,9 @@ def test_what_no_record_names_is_told_by_path(tmp_path: Path) -> None:
     assert [tracklog.extra_of(piece) for piece in tracklog.read_records(log)] == [{"mood": {"tone": "calm"}}]
 
 
-def test_the_old_name_of_a_run_request_still_works_and_warns() -> None:
+@pytest.mark.parametrize(("old", "new"), [("Wish", "RunRequest"), ("Heard", "RunEvent")])
+def test_an_old_name_of_the_api_of_runs_still_works_and_warns(old: str, new: str) -> None:
     from tracklog import run
 
-    with pytest.warns(DeprecationWarning, match="tracklog.run.RunRequest"):
-        assert run.Wish is run.RunRequest
+    with pytest.warns(DeprecationWarning, match=f"tracklog.run.{new}"):
+        assert getattr(run, old) is getattr(run, new)

@@ -8,7 +8,7 @@
 | ID.answer.json | the answer, put there whole by `tracklog answer`: `{"verdict":"allow"|"deny","reason":…}` |
 | ID.taken.json, *.new.json | an answer that is being passed on, a file that is being written |
 
-Rules of this room
+Rules
   1. Nothing is decided here. Without an answer of our own user nothing is printed: the client goes its own way.
   2. Whatever happens, the exit code is 0 and stderr is empty; the question is taken away when nobody waits any more.
   3. An answer is ours once we have renamed it: until then it can be taken back. When the client has been told, the file

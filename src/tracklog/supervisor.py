@@ -11,7 +11,7 @@ We say on `told`, a line each: `pid N`, `exit CODE` (negative: by this signal), 
 the client, and that we ended), `stuck N` (that cannot be ended), or nothing but `failed ERRNO`. We close it when all is over,
 and remove the private folder when `life` ends, too: until then the last hooks' payloads can be read there.
 
-Rules of this room
+Rules
   1. When we end, nothing of the client runs any more, in whatever group or session it is. Only what even a SIGKILL
      does not end (a disk that hangs) is not waited for.
      If we are killed, Linux terminates the client; what it leaves, whoever started us kills, or the next run.
@@ -72,7 +72,7 @@ def whole(descriptor: int) -> bytes:
     return b"".join(parts)
 
 
-class Keeper:
+class Supervisor:
     """One client that runs, and all that descends from it."""
 
     def __init__(self, client: int, *, life: int, told: int, adopts: bool) -> None:
@@ -132,10 +132,10 @@ class Keeper:
         if self._wake in ready:
             os.read(self._wake, 512)
         if self._life in ready:
-            self._take(os.read(self._life, 64))
+            self._obey(os.read(self._life, 64))
         self._reap()
 
-    def _take(self, said: bytes) -> None:
+    def _obey(self, said: bytes) -> None:
         if not said:
             self._poll.unregister(self._life)
             self.end_orderly()
@@ -193,19 +193,19 @@ def main(arguments: "list[str]") -> None:
     if client is None:
         return
     give_up_our_place()
-    keeper = Keeper(client, life=order.life, told=order.told, adopts=adopts)
+    supervisor = Supervisor(client, life=order.life, told=order.told, adopts=adopts)
     tell(order.told, b"pid", client)
-    keeper.watch()
-    keeper.end_what_is_left()
+    supervisor.watch()
+    supervisor.end_what_is_left()
     os.close(order.told)  # this says that all is over
     if order.folder:  # tracklog may be killed before it removes the folder itself
-        keeper.await_release()
+        supervisor.await_release()
         clear_folder(order.folder)
 
 
 def started(order: Order) -> "int | None":
     """Starts the client in a process group of its own, with every signal as a shell would leave it."""
-    prctl, keeper = prctl_of_this_system(), os.getpid()
+    prctl, supervisor = prctl_of_this_system(), os.getpid()
     try:
         os.chdir(order.cwd)
         reading, writing = os.pipe()  # both close on exec: nothing comes when the client has been started
@@ -214,7 +214,7 @@ def started(order: Order) -> "int | None":
         tell(order.told, b"failed", error.errno or 0)
         return None
     if client == 0:
-        become(order, prctl, keeper, writing)
+        become(order, prctl, supervisor, writing)
     os.close(writing)
     errno = whole(reading)
     if errno:  # there is no such program, or it is none
@@ -224,10 +224,10 @@ def started(order: Order) -> "int | None":
     return client
 
 
-def become(order: Order, prctl: "Prctl | None", keeper: int, writing: int) -> None:
-    """Turns a fork of the keeper into the client. It never comes back.
+def become(order: Order, prctl: "Prctl | None", supervisor: int, writing: int) -> None:
+    """Turns a fork of the supervisor into the client. It never comes back.
 
-    On Linux the system terminates the client when the keeper dies, also by SIGKILL and together with who started it.
+    On Linux the system terminates the client when the supervisor dies, also by SIGKILL and together with who started it.
     """
     errno = 0
     try:
@@ -240,7 +240,7 @@ def become(order: Order, prctl: "Prctl | None", keeper: int, writing: int) -> No
         _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
         if prctl is not None:
             prctl(PARENT_DEATH_SIGNAL, TERMINATE)
-        if os.getppid() == keeper:  # else it has died before it could be asked for
+        if os.getppid() == supervisor:  # else it has died before it could be asked for
             os.execve(order.words[0], order.words, order.variables)
     except OSError as error:
         errno = error.errno or 0
@@ -308,7 +308,7 @@ def wake_on_signals(on_terminate: "object") -> int:
     return waking
 
 
-class Row:
+class ProcessRow:
     """What the system tells of a process."""
 
     def __init__(self, parent: int, group: int, start: int, *, is_alive: bool) -> None:
@@ -347,7 +347,7 @@ def send(pid: int, handle: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def processes() -> "dict[int, Row]":
+def processes() -> "dict[int, ProcessRow]":
     """All processes that we may see."""
     if not os.path.exists("/proc/self/stat"):
         return by_ps()
@@ -355,7 +355,7 @@ def processes() -> "dict[int, Row]":
     return {pid: row for pid, row in rows.items() if row is not None}
 
 
-def descendants(table: "dict[int, Row]", root: int) -> "set[int]":
+def descendants(table: "dict[int, ProcessRow]", root: int) -> "set[int]":
     """Children, and theirs."""
     children: dict[int, list[int]] = {}
     for pid, row in table.items():
@@ -369,7 +369,7 @@ def descendants(table: "dict[int, Row]", root: int) -> "set[int]":
     return found
 
 
-def living(table: "dict[int, Row]", pids: "set[int]") -> "dict[int, int]":
+def living(table: "dict[int, ProcessRow]", pids: "set[int]") -> "dict[int, int]":
     """Those that have not ended, each with its start."""
     return {pid: table[pid].start for pid in pids if table[pid].is_alive}
 
@@ -379,19 +379,19 @@ def without(pids: "dict[int, int]", others: "dict[int, int]") -> "dict[int, int]
     return {pid: start for pid, start in pids.items() if others.get(pid) != start}
 
 
-def row_of(pid: int) -> "Row | None":
+def row_of(pid: int) -> "ProcessRow | None":
     """A process on Linux (proc(5): state, parent and group are fields 3 to 5, threads 20, start 22)."""
     try:
         with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
             fields = file.read().rpartition(b")")[2].split()
         # A main thread that ended before its others looks like a zombie, and lives.
         is_alive = fields[0] not in (b"Z", b"X") or int(fields[17]) > 1
-        return Row(int(fields[1]), int(fields[2]), int(fields[19]), is_alive=is_alive)
+        return ProcessRow(int(fields[1]), int(fields[2]), int(fields[19]), is_alive=is_alive)
     except (OSError, IndexError):
         return None  # it ended while we looked
 
 
-def by_ps() -> "dict[int, Row]":
+def by_ps() -> "dict[int, ProcessRow]":
     """All processes, where there is no /proc; their starts are told to the second only, and left out."""
     reading, writing = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, writing, 1)]
@@ -404,7 +404,9 @@ def by_ps() -> "dict[int, Row]":
     with open(reading, "rb") as stream:
         rows = [line.split() for line in stream.read().splitlines()]
     whole = [row for row in rows if len(row) == 4 and int(row[0]) != ps]
-    return {int(row[0]): Row(int(row[1]), int(row[2]), 0, is_alive=row[3][:1] != b"Z") for row in whole}
+    return {
+        int(row[0]): ProcessRow(int(row[1]), int(row[2]), 0, is_alive=row[3][:1] != b"Z") for row in whole
+    }
 
 
 def clear_folder(path: str) -> bool:

@@ -116,8 +116,8 @@ class Place:
         """Everything that runs here."""
         return [one for one in psutil.process_iter() if _home_of(one) == str(self.home.root)]
 
-    def keepers(self) -> list[psutil.Process]:
-        """The keepers of the runs."""
+    def supervisors(self) -> list[psutil.Process]:
+        """The supervisors of the runs."""
         return [one for one in self.processes() if "--told" in _words_of(one)]
 
     def kill_all(self) -> None:
@@ -133,7 +133,7 @@ class Place:
         assert left == [], f"left after {GONE_S:g} s"
 
     def staying(self) -> list[psutil.Process]:
-        """What runs here and goes on to: a keeper whose run was refused is still taking its leave."""
+        """What runs here and goes on to: a supervisor whose run was refused is still taking its leave."""
         return _what_stays(self.processes, within_s=LEAVE_S)
 
     def leftovers(self) -> list[str]:

@@ -21,7 +21,7 @@ from tests.views.cli.command import SOURCE
 from tracklog.home import Home as OurHome
 from tracklog.live.run_entries import Parent
 from tracklog.live.run_register import runs
-from tracklog.run import Child, Heard
+from tracklog.run import Child, RunEvent
 
 pytestmark = pytest.mark.lab
 OLDER = {"claude": ("2.1.197",), "codex": ("0.98.0",)}
@@ -50,7 +50,7 @@ class Played:
     version: str
     holes: dict[str, str]
     document: Json
-    heard: list[Heard]
+    heard: list[RunEvent]
     path_before: Path | None  # as it was said before the client had written a line
     was_there: bool  # at that moment
     charged_micro_usd: float
@@ -63,12 +63,12 @@ class Played:
         return dict(stream_of(self.heard, "result")[-1])
 
 
-def stream_of(heard: list[Heard], kind: str) -> list[Any]:
+def stream_of(heard: list[RunEvent], kind: str) -> list[Any]:
     """The lines of this kind that the client printed."""
     return [one.document for one in heard if one.source == "stream" and one.document.get("type") == kind]
 
 
-def ended(child: Child) -> tuple[Json, list[Heard]]:
+def ended(child: Child) -> tuple[Json, list[RunEvent]]:
     """The result, and all that was heard before."""
     heard = list(child.events())
     return child.result().document, heard

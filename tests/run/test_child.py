@@ -237,15 +237,17 @@ def test_who_reads_us_may_go_and_the_exit_code_tells_all_the_same(tmp_path: Path
     assert done.returncode == 1
 
 
-def test_a_keeper_that_was_stopped_does_not_hold_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_supervisor_that_was_stopped_does_not_hold_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "_IN_VAIN_S", 0.5)
-    monkeypatch.setattr(supervise, "_KEEPER_S", 0.5)
+    monkeypatch.setattr(supervise, "_SUPERVISOR_S", 0.5)
     child = started(tmp_path, say(STARTED), "time.sleep(300)")
     next(one for one in child.events() if one.what == "system/init")
     assert child.pid is not None
-    keeper = psutil.Process(child.pid).parent()
-    assert keeper is not None
-    keeper.suspend()
+    supervisor = psutil.Process(child.pid).parent()
+    assert supervisor is not None
+    supervisor.suspend()
     child.cancel()
     child.cancel()
     assert child.result().ended_by == "cancelled"
@@ -260,7 +262,7 @@ def test_it_is_listened_to_and_ended_in_time_though_loading_takes_long(
     child = started(tmp_path, say(STARTED), "time.sleep(300)")
     next(one for one in child.events() if one.what == "system/init")
     deadline = time.monotonic() + 60
-    while child.pid is None:  # the keeper and the client speak through different pipes
+    while child.pid is None:  # the supervisor and the client speak through different pipes
         assert time.monotonic() < deadline
         time.sleep(0.01)
     client = psutil.Process(child.pid)

@@ -1,6 +1,6 @@
 """What a folder's own files would make a client do: a risk as a value, and the files read so that none slips through.
 
-Rules of this room
+Rules
   1. Looking changes nothing and runs nothing, git included.
   2. Fails closed: what cannot be read, is too large, or has a shape we do not know, is itself a risk.
   3. A detail that does not fit is cut and carries a digest of the whole: two things that differ are never told alike.

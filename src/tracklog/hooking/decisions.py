@@ -11,7 +11,7 @@
 | `stop` | `continue: false` | all; a call that waits for PreToolUse still runs |
 | `say` | `systemMessage`: for the person, not for the model | all |
 
-Rules of this room
+Rules
   1. A decision that an event does not know is a mistake and is said (`WrongDecision`): silence would open the gate.
   2. Nothing decided is nothing printed, and exit code 0.
 """

@@ -1,6 +1,6 @@
 """What a hook is told, one class for each event. Fields are what agents send; what one does not send is None.
 
-Rules of this room
+Rules
   1. Reading never fails for news: an event that nobody knows, or a known one in another shape, is an `OtherEvent`.
   2. `payload` is all of it, as it came; what has no field of its own is found there.
 """

@@ -1,6 +1,6 @@
 """Runs a handler: as the agent does (`run`), or without one (`call`).
 
-Rules of this room
+Rules
   1. Only `block` ends with 2. A handler that fails, or exits by itself, ends with 1: the agent goes on, and shows the
      error. A guard that must not fail open says so (`fails_closed`), and ends with 2 then.
   2. stdout belongs to the decision: what a handler prints, or a program that it runs, goes to stderr.

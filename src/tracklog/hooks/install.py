@@ -1,6 +1,6 @@
 """Puts our hooks into the agents' settings, and takes them out again.
 
-Rules of this room
+Rules
   1. Installing twice is installing once. Asking for other events, or from another place, replaces what was ours.
   2. Taking out takes out ours: a file that nobody edited since is byte for byte what it was, later edits stay, a file
      and a folder that we made go if nothing else is in them. The last of several files that we put into it removes it.
@@ -8,7 +8,7 @@ Rules of this room
 
 What we changed in whose settings: kept in our home, so that it can be taken back to the last byte.
 
-Rules of this room
+Rules
   1. A receipt is written before the file is changed: a change without a receipt is worse than the other way round.
   2. Before a file is changed for the first time its bytes are copied into our home, for us alone (0600).
   3. Without receipts (another home, a lost one) our hooks are still found and taken out; only what was empty before is guessed.

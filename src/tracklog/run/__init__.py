@@ -3,11 +3,11 @@
     from tracklog import run
 
     with run.start(run.RunRequest(agent="claude", prompt="what is in this folder?", cwd=Path.cwd())) as child:
-        for heard in child.events():
+        for event in child.events():
             ...
         print(child.result().text)
 
-Rules of this room
+Rules
   1. Only the agents' documented headless modes, the user's own client and login, and nothing that hides what it is.
   2. Nothing passes through a shell, and no prompt stands in an argument.
   3. No child outlives us, unless it was asked to; and no file of a run outlives the child.
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from tracklog.run.launch import start
     from tracklog.run.recovery import recover
     from tracklog.run.result import EndedBy, Result
-    from tracklog.run.stream import Heard
+    from tracklog.run.stream import RunEvent
     from tracklog.run.trust import Untrusted
 
-__all__ = ["Child", "EndedBy", "Heard", "Limits", "Result", "RunRequest", "Untrusted", "recover", "start"]
+__all__ = ["Child", "EndedBy", "Limits", "Result", "RunEvent", "RunRequest", "Untrusted", "recover", "start"]
 
 _HOME_OF = {
     "Child": "tracklog.run.child",
     "EndedBy": "tracklog.run.result",
-    "Heard": "tracklog.run.stream",
+    "RunEvent": "tracklog.run.stream",
     "Limits": "tracklog.model.run_request",
     "Result": "tracklog.run.result",
     "Untrusted": "tracklog.run.trust",
@@ -41,7 +41,7 @@ _HOME_OF = {
     "recover": "tracklog.run.recovery",
     "start": "tracklog.run.launch",
 }
-_OLD_NAMES = {"Wish": "RunRequest"}
+_OLD_NAMES = {"Heard": "RunEvent", "Wish": "RunRequest"}
 
 
 def __getattr__(name: str) -> Any:

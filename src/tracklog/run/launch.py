@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tracklog.home import Home
 from tracklog.model.run_request import RunRequest
 from tracklog.run.prepare import new_run, prepare, put_away
-from tracklog.run.process.supervise import keep
+from tracklog.run.process.supervise import start_supervised
 from tracklog.run.registration import RunRegistration
 from tracklog.run.request import checked
 
@@ -45,21 +45,21 @@ def start(
         if request.batch is not None or request.resume is not None:
             recording.started()
         folder = prepared.folder.path if prepared.folder is not None else None
-        kept = keep(
-            prepared.argv, cwd=Path(request.cwd), env=prepared.env, folder=folder, waiting=prepared.keeper
+        client = start_supervised(
+            prepared.argv, cwd=Path(request.cwd), env=prepared.env, folder=folder, waiting=prepared.supervisor
         )
-        prepared.keeper = None  # it has its order
+        prepared.supervisor = None  # it has its order
     except BaseException:
         put_away(prepared)
         recording.ended(None)
         raise
     try:
-        kept.feed(prompt)
+        client.feed(prompt)
         from tracklog.run.child import Child
 
-        return Child(prepared, kept, prices=known, recording=recording)
+        return Child(prepared, client, prices=known, recording=recording)
     except BaseException:  # an interrupt, most likely: nobody is there to listen to the client
-        kept.close()
+        client.close()
         put_away(prepared)
         recording.ended(None)
         raise

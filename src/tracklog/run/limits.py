@@ -1,6 +1,6 @@
 """What ends a child before its time: the clock, silence, money; and how it is ended, step by step.
 
-Rules of this room
+Rules
   1. A limit is looked at between two lines of the client, at least every quarter of a second.
   2. Money is what the log tells, subagents included. A model without a price cannot be kept under a limit.
   3. First the client is interrupted, so that it writes down what it has; then it is told to end; then all of it is killed.

@@ -1,6 +1,6 @@
 """What the log tells of a run when it is over: its last words, its calls by verdict, what it changed.
 
-Rules of this room
+Rules
   1. Only what came since the run began counts: a session that was resumed has a past.
   2. The last lines may come after the client's own end by a moment: they are waited for, but not for long.
 

@@ -1,6 +1,6 @@
 """Who started us: the run whose child we work for, or the session among whose processes we are.
 
-Rules of this room
+Rules
   1. `TRACKLOG_RUN` stands in the environment of every child and of all that it starts. It names the run; the register
      knows the run's session, or will.
   2. A client that was started further down inherits the variable, too. If it is one of our ancestors, and the run's own

@@ -1,6 +1,6 @@
 """All that is made ready before a child is started, so that its log, its hooks and its name are known by then.
 
-Rules of this room
+Rules
   1. What the folder itself would execute is said and asked for before anything is run.
   2. What cannot be prepared for want of room (a full disk, a home that may not be written) is told in the result; the run
      goes on without: the stream, the log and the exit are left to learn from.
@@ -22,10 +22,10 @@ from tracklog.agents.supported import support_for
 from tracklog.errors import UserError, why_failed
 from tracklog.home import Home
 from tracklog.model.run_request import RunRequest
-from tracklog.run.process.prestart import Poised
+from tracklog.run.process.prestart import WaitingSupervisor
 from tracklog.run.process.private_dir import Fifo, PrivateFolder, folder_of, left_folders, make_private
 from tracklog.run.process.private_dir import handler as stop_handler
-from tracklog.run.process.supervise import MARK, keeper_for, program_named, sweep
+from tracklog.run.process.supervise import MARK, program_named, supervisor_for, sweep
 from tracklog.run.trust import Untrusted, is_trusted, risks_in, trust
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Prepared:
         self.session = session  # None: the client will name it
         self.began_ms = began_ms
         self.argv: list[str] = []
-        self.keeper: Poised | None = None  # waits for its order
+        self.supervisor: WaitingSupervisor | None = None  # waits for its order
         self.folder: PrivateFolder | None = None
         self.fifo: Fifo | None = None
         self.problems: list[str] = []
@@ -128,7 +128,7 @@ def prepare(
         run, request, home, env=child_env, session=_session_of(request, client), began_ms=now_ms
     )
     prepared.problems += [note] if note is not None else []
-    prepared.keeper = keeper_for(folder_of(home, run))
+    prepared.supervisor = supervisor_for(folder_of(home, run))
     try:
         _make_folder(prepared)
         prepared.argv = _argv(prepared)
@@ -140,8 +140,8 @@ def prepare(
 
 def put_away(prepared: Prepared) -> None:
     """Takes back what was made for the run."""
-    if prepared.keeper is not None:
-        prepared.keeper.let_go()
+    if prepared.supervisor is not None:
+        prepared.supervisor.discard()
     if prepared.fifo is not None:
         prepared.fifo.close()
     if prepared.folder is not None:

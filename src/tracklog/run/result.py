@@ -1,6 +1,6 @@
 """The result of a run: the client's own object as it came, with ours beside it; and where each piece was found.
 
-Rules of this room
+Rules
   1. What the client said stands as it said it, under its own names. Ours are added, never put over its.
   2. A piece that is missing comes from the next source: the stream, the Stop hook, the log, the clock. `sources` says which.
      An empty text counts as missing: interrupted in a Stop hook, Claude Code 2.1.325 gives "" for an answer that it logged.
@@ -281,8 +281,8 @@ _SOON_S = 0.2  # for the log of a client that did not come to say its result
 
 
 @dataclass
-class HeardOut:
-    """All that was heard of a client by the time it is over."""
+class ClientOutcome:
+    """What a client printed, and how it ended."""
 
     stream: ClientStream
     exit_code: int | None = None  # negative: the signal that ended it
@@ -295,8 +295,8 @@ class HeardOut:
     last_words: str = ""
 
 
-class Concluding:
-    """Counts and concludes for one child."""
+class ResultBuilder:
+    """Counts the cost of one child, and builds its result."""
 
     def __init__(self, prepared: Prepared, prices: Callable[[], Prices]) -> None:
         self._prepared = prepared
@@ -315,11 +315,11 @@ class Concluding:
         since = datetime.fromtimestamp(self._prepared.began_ms / 1000, UTC)
         return spent_since(files, self._prepared.kin, self._known_prices(), since=since, told=told)
 
-    def rehearse(self, stream: ClientStream) -> None:
-        """Reads what stands in the log by now, for nothing but to have done it once."""
+    def warm_up(self, stream: ClientStream) -> None:
+        """Read the log once: the first time is slow, and the client is still ending."""
         self._collected(stream, stream.session or self._prepared.session)
 
-    def result(self, heard: HeardOut, *, problems: list[str]) -> Result:
+    def result(self, heard: ClientOutcome, *, problems: list[str]) -> Result:
         """All that is known, put together."""
         prepared, stream = self._prepared, heard.stream
         session = stream.session or prepared.session
@@ -370,7 +370,9 @@ class Concluding:
             return Prices.load()
 
 
-def _problems(prepared: Prepared, heard: HeardOut, collected: Collected, spent: RunUsage | None) -> list[str]:
+def _problems(
+    prepared: Prepared, heard: ClientOutcome, collected: Collected, spent: RunUsage | None
+) -> list[str]:
     found = []
     if collected.denials and prepared.request.ask_here_s is not None and not heard.has_asked:
         found.append("nobody was asked: this release of the client denies without asking")

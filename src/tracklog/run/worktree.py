@@ -1,13 +1,13 @@
 """A git worktree for a child: a checkout of its own, kept if it changed something.
 
-Rules of this room
+Rules
   1. Work is never thrown away: removed is only what git calls clean, on a branch that stands where it began. Any doubt keeps it.
   2. The repository's own settings run nothing here (run/calm_git.py).
   3. Leaving never raises: what could not be done is said, and the worktree is kept.
 
 Git, with nothing run that a repository's own settings name.
 
-Rules of this room
+Rules
   1. No hooks, no file system monitor, no filters, no network, no questions.
   2. Variables of the caller that lead git to another repository do not reach it.
   3. It is never waited for without end.
@@ -247,7 +247,7 @@ def _changes(git: CalmGit, *, with_ignored: bool = False) -> list[str]:
 def leave(worktree: Worktree, *, env: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Removes it if nothing was done in it; says what became of it, and why it is kept: commits, changes, untracked or ignored files.
 
-    Kept without a `why`: it could not be looked at or removed, and `problem` says what stood against it.
+    SupervisedClient without a `why`: it could not be looked at or removed, and `problem` says what stood against it.
     """
     why: str | None = None
     problem: str | None = None

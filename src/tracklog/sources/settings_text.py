@@ -1,6 +1,6 @@
 """JSON text that is edited where it stands: what we add is added, what we take out goes, and no other byte moves.
 
-Rules of this room
+Rules
   1. Nothing of the user's is ever written anew from its value: order, blanks, spelling of numbers, duplicate keys, escapes stay.
   2. What is added follows the style around it: newlines, indentation, blanks behind colons and commas.
   3. What was added as the last of a container can be cut out again to the very bytes that stood there before.

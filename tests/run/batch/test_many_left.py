@@ -94,17 +94,17 @@ def test_a_run_of_a_list_that_cannot_be_started_is_over_in_the_register(tmp_path
     assert [one.ended_by for one in runs(home)] == ["crashed"]
 
 
-def test_a_run_is_looked_at_only_when_its_keeper_has_ended_it(tmp_path: Path) -> None:
+def test_a_run_is_looked_at_only_when_its_supervisor_has_ended_it(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     folder = make_private(home, RUN).path
     (folder / "keeper").unlink()
-    with subprocess.Popen(["sleep", "0.5"]) as keeper:
-        note_process(folder, keeper.pid)
+    with subprocess.Popen(["sleep", "0.5"]) as supervisor:
+        note_process(folder, supervisor.pid)
         await_end(RunEntry(Started(run=RUN, agent="claude", pid=gone_pid(), pid_start="1")), home)
-        assert keeper.poll() == 0
+        assert supervisor.poll() == 0
 
 
-def test_what_goes_on_when_its_keeper_was_killed_as_well_is_ended(tmp_path: Path) -> None:
+def test_what_goes_on_when_its_supervisor_was_killed_as_well_is_ended(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"], env={MARK: RUN, "PATH": os.defpath}) as client:
         await_end(RunEntry(Started(run=RUN, agent="claude", pid=gone_pid(), pid_start="1")), Home(tmp_path))
         assert client.wait(60) == -signal.SIGKILL

@@ -16,7 +16,7 @@ from tracklog.model.run_request import RunRequest
 from tracklog.run.batch.queue import TaskOutcome, TaskQueue, is_worth_another_try
 from tracklog.run.batch.tasks import BatchTask
 from tracklog.run.result import Result
-from tracklog.run.stream import Heard
+from tracklog.run.stream import RunEvent
 
 OVERLOADED = {"ended_by": "error", "api_error_status": 529}
 DONE = {"ended_by": "completed", "cost_micro_usd": 10}
@@ -39,8 +39,8 @@ class Staged:
         self._cancelled = threading.Event()
         self._ends_by_cancel = ends_by_cancel
 
-    def events(self) -> Iterator[Heard]:
-        yield Heard(0, "stream", "assistant", {})
+    def events(self) -> Iterator[RunEvent]:
+        yield RunEvent(0, "stream", "assistant", {})
         if self._cancelled.wait(self._takes_s) and self._ends_by_cancel:
             self._document = {**self._document, "ended_by": "cancelled"}
 
@@ -75,7 +75,7 @@ class _Counted(Staged):
         super().__init__(document, takes_s=takes_s)
         self._stage = stage
 
-    def events(self) -> Iterator[Heard]:
+    def events(self) -> Iterator[RunEvent]:
         self._stage.n_at_once += 1
         self._stage.most_at_once = max(self._stage.most_at_once, self._stage.n_at_once)
         yield from super().events()

@@ -1,6 +1,6 @@
 """The command that agents run at every hook event, and how we know it again.
 
-Rules of this room
+Rules
   1. It works with any PATH and in any folder, in any shell: every path is absolute and quoted, the rest is /bin/sh's.
   2. It ends with 0 and says nothing, whatever becomes of Python or of us: 2 would block the agent, anything else annoys.
      So the guard does not `exec`: a Python that does not know one of our options ends with 2.

@@ -9,7 +9,7 @@
 | PostToolUseFailure | `error`, `timed_out`, `interrupted` |
 | anything else | `told` |
 
-Rules of this room
+Rules
   1. A payload is what an agent said, or anybody who can run our hook. It tells of calls; no path in it is followed.
   2. Order is the order of the spool: an agent waits for its hooks, so what it told first happened first.
 """

@@ -1,6 +1,6 @@
 """Lines of our own spool: what agents told `hook.py`, as it came.
 
-Rules of this room
+Rules
   1. The payload is an agent's, and is read as tolerantly as its logs: a payload that nobody knows is `Unknown`, and
      what was no JSON object is kept as `garbage`.
   2. Codex's hooks are told as Claude Code's are; only its older `notify` has words of its own (`TurnNotice`).

@@ -3,7 +3,7 @@
 Claude Code (settings.json) and Codex (hooks.json) share the form:
     {"hooks": {"<Event>": [{"matcher": …, "hooks": [{"type": "command", "command": …}]}]}}
 
-Rules of this room
+Rules
   1. Ours is a group of its own, the last of its event: groups of others keep their places, by which Codex knows them.
   2. We write only what we can take back: before a text is given out it is tried that taking out gives the old text.
   3. Of a container that was empty before we remember what stood between its brackets; others that get empty were ours.

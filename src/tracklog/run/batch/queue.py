@@ -1,6 +1,6 @@
 """Many children, some at a time: who is started when, who gets another try, and when no more are started.
 
-Rules of this room
+Rules
   1. Every task ends in one answer, or it is left: never two. What each try has cost stands with the answer, once.
   2. Another try is for what cost nothing and was nobody's answer: an API without room, a client that died before its first
      request. Whoever waits for another try keeps its place, and for a moment nobody else begins.
@@ -27,7 +27,7 @@ from tracklog.run.batch.tasks import BatchTask
 from tracklog.run.launch import start
 from tracklog.run.prepare import new_run
 from tracklog.run.result import Result
-from tracklog.run.stream import Heard
+from tracklog.run.stream import RunEvent
 from tracklog.run.worktree import Worktree, add, leave
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _COUNTS_WHEN_CANCELLED = ("completed", "timeout", "budget")  # the rest may be o
 class Running(Protocol):
     """A child as it is seen from here."""
 
-    def events(self) -> Iterator[Heard]: ...
+    def events(self) -> Iterator[RunEvent]: ...
     def result(self) -> Result: ...
     def cancel(self) -> None: ...
 
@@ -95,7 +95,7 @@ class Slot:
     n_tries: int = 1
     is_hopeless: bool = False  # what is asked cannot be done, however often
     child: Running | None = None
-    last: Heard | None = None
+    last: RunEvent | None = None
     waits_until: float | None = None  # for another try
 
 
@@ -372,7 +372,7 @@ class _InWorktree:
         self._child = child
         self._worktree = worktree
 
-    def events(self) -> Iterator[Heard]:
+    def events(self) -> Iterator[RunEvent]:
         """What is heard of it."""
         return self._child.events()
 

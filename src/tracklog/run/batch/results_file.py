@@ -1,6 +1,6 @@
 """The results of a list: a file that only grows, in which every answer stands as soon as it is there.
 
-Rules of this room
+Rules
   1. One result is one line, written at once and brought to the disk before anybody is told of it.
   2. The last line of an id counts. What a line says was spent stands in no other line: the sum of all is the truth.
   3. One process at a time. A line that was torn when its writer died is taken away; a file that is not ours is left alone.
@@ -8,7 +8,7 @@ Rules of this room
 
 The runs of a list whose results nobody wrote down: tracklog was ended while they ran, or a moment too early.
 
-Rules of this room
+Rules
   1. The register knows them by the key of their task. What stands in the results is not looked at again.
   2. A run whose log holds no answer is none, whatever else is said of it; but what it has cost was spent.
 """
@@ -125,8 +125,8 @@ class Earlier:
     batch: str = ""
     n_broken: int = 0
 
-    def take(self, line: bytes) -> None:
-        """Takes in a line of the file."""
+    def add(self, line: bytes) -> None:
+        """Read a line of the file."""
         try:
             row = _decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -185,7 +185,7 @@ class ResultsFile:
         self._put_right()
         earlier = Earlier()
         for line in _lines(self._descriptor):
-            earlier.take(line)
+            earlier.add(line)
         if earlier.n_broken and not earlier.by_id:
             raise _not_ours(self.path)
         return earlier
@@ -198,7 +198,7 @@ class ResultsFile:
         if not (tail.startswith(_BEGINNING[: len(tail)]) or not tail.strip(b"\0")):
             raise _not_ours(self.path)
         probe = Earlier()
-        probe.take(tail)
+        probe.add(tail)
         if probe.n_broken:
             os.ftruncate(self._descriptor, start)
         else:

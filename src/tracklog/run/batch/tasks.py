@@ -1,6 +1,6 @@
 """A list of requests: one JSON object on each line, with what the command line said for whatever a line leaves out.
 
-Rules of this room
+Rules
   1. Nothing is started before the whole list is known to be right: every wrong line is told, with its number.
   2. Paths in a list start from the folder of the list, so that it means the same from wherever it is called.
   3. A digest says what was asked. Limits are no part of it: who gives more time does not ask something else.

@@ -1,6 +1,6 @@
 """Permissions that are asked for here: the hook that asks, and the answers to its questions (read by `live.asks`).
 
-Rules of this room
+Rules
   1. The first answer counts. Until the hook has renamed it, it can be taken back; the hook makes it 0400 when the client
      has been told. What was not told in time is said to be late.
   2. Nothing here decides: without an answer the client goes its own way.

@@ -1,13 +1,13 @@
 """The private folder of a running child: the settings laid over its own, the FIFO of its hooks, what it asks.
 
-Rules of this room
+Rules
   1. Only we may enter it, from the first moment on.
-  2. It is gone when the child has ended, whoever died: we remove it, or the keeper does, or the next of us sweeps it away.
-  3. Who removes it knows the names in it (`keeper.NAMES`): nothing else is touched, and no link is followed.
+  2. It is gone when the child has ended, whoever died: we remove it, or the supervisor does, or the next of us sweeps it away.
+  3. Who removes it knows the names in it (`tracklog.supervisor.NAMES`): nothing else is touched, and no link is followed.
 
 What a child's hooks tell us: each puts its payload into a file of the private folder, and says so on the FIFO there.
 
-Rules of this room
+Rules
   1. Nobody waits for anybody: we never block; a hook writes a few bytes to a pipe that is held open at both ends by itself.
   2. A hook is a line of shell, as the client waits for it: Python would take ten times as long to start.
   3. It ends with 0 and says nothing, whatever happens: with 2 it would steer the client.
@@ -64,7 +64,7 @@ class Fifo:
         with contextlib.suppress(AttributeError, OSError):  # only Linux makes pipes longer
             fcntl.fcntl(self.descriptor, fcntl.F_SETPIPE_SZ, _MOST_AT_ONCE)
 
-    def hear(self) -> list[bytes]:
+    def read_payloads(self) -> list[bytes]:
         """The payloads that were told of since, in the order in which they were."""
         told: list[bytes] = []
         n_read = 0

@@ -1,6 +1,6 @@
 """One child from the command line: asked for, waited for, its result printed.
 
-Rules of this room
+Rules
   1. On stdout stands the final text, or the result as JSON, and nothing else.
   2. Ctrl-C and SIGTERM end the child in the proper way first; a second time at once.
 """

@@ -1,6 +1,6 @@
 """A run that goes on when we are gone: by a process of its own, with all its limits.
 
-Rules of this room
+Rules
   1. Who starts it is told the session's id, then is free. What cannot be started is told at once, as ever.
   2. The one that stays behind has no terminal; its result is written into our home, for us alone.
 """
@@ -21,7 +21,7 @@ from tracklog.model.run_request import RunRequest
 from tracklog.run.child import Child
 from tracklog.run.launch import start
 from tracklog.run.parent import remember_our_parent
-from tracklog.run.process.prestart import let_early_ones_go
+from tracklog.run.process.prestart import discard_prestarted
 from tracklog.views.cli.commands.run.await_child import awaited, signals_heard
 from tracklog.views.text.printing import answer, answer_json
 
@@ -33,7 +33,7 @@ def start_detached(request: RunRequest, ours: Home, *, as_json: bool) -> None:
     """Starts the child from a process of its own; prints how to find it."""
     for folder in (ours.path, ours.runs, ours.runs / "results"):  # what cannot be written then is said now
         make_private_folder(folder)
-    let_early_ones_go()  # they are our children, not those of the process that stays
+    discard_prestarted()  # they are our children, not those of the process that stays
     remember_our_parent(os.environ, home=ours)  # who started us is no ancestor of the process that stays
     sys.stdout.flush()
     sys.stderr.flush()

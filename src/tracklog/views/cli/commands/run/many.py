@@ -1,6 +1,6 @@
 """`tracklog run --many`: does a list, shows how far it is, and writes every result down when it is there.
 
-Rules of this room
+Rules
   1. A result is on the disk before it is on stdout.
   2. Nothing is started before all of the list is known to be right, and every folder in it trusted.
 
@@ -8,7 +8,7 @@ Rules of this room
 
 Drives many children: asks for answers, shows how far they are, and obeys signals.
 
-Rules of this room
+Rules
   1. A signal ends all children gently, a second one at once; in either case what was answered is kept.
 """
 
@@ -40,7 +40,7 @@ from tracklog.run.result import INTERRUPTED, LIMIT, SUCCESS, Result
 from tracklog.views.cli.commands.run.await_child import signals_heard
 from tracklog.views.cli.commands.run.child import folder_of, request_from, trusted
 from tracklog.views.cli.commands.run.option_values import ChildOptions
-from tracklog.views.cli.commands.run.options import ManyOptions as Asked
+from tracklog.views.cli.commands.run.options import ManyOptions
 from tracklog.views.cli.commands.run.progress_lines import ProgressDisplay, Tally
 from tracklog.views.text.numbers import money, took
 from tracklog.views.text.printing import answer, answer_json, count, safe_lines, short, talk, tilde
@@ -59,7 +59,7 @@ class DriveState:
     is_interrupted: bool = False
 
 
-def drive(many: TaskQueue, tally: Tally, *, take: Callable[[TaskOutcome], None]) -> DriveState:
+def drive(many: TaskQueue, tally: Tally, *, on_outcome: Callable[[TaskOutcome], None]) -> DriveState:
     """Asks for all answers, shows how far they are, and hands over those that count."""
     done, progress = DriveState(), ProgressDisplay(many, tally)
     with signals_heard() as heard, closing(many.answers()) as answers:
@@ -73,9 +73,9 @@ def drive(many: TaskQueue, tally: Tally, *, take: Callable[[TaskOutcome], None])
             elif answer.is_left:
                 done.cut_off.append(answer)
             else:
-                tally.take(answer)
+                tally.add(answer)
                 progress.clear()
-                take(answer)
+                on_outcome(answer)
                 progress.tell(answer)
         progress.clear()
         done.is_interrupted |= bool(heard)
@@ -101,7 +101,7 @@ RecoverRun = Callable[[RunEntry, RunRequest], Result]  # what a run has come to 
 def run_list(
     agent: Agent,
     given: ChildOptions,
-    asked: Asked,
+    options: ManyOptions,
     ours: Home,
     *,
     as_json: bool,  # noqa: ARG001 - it says nothing new: results are JSON Lines in any case
@@ -124,7 +124,7 @@ def run_list(
             trusted(request, ours)
 
     code = run_many(
-        asked,
+        options,
         base,
         start=lambda task: started(task, ours, prices=prices),
         home=ours,
@@ -136,7 +136,7 @@ def run_list(
 
 
 def run_many(
-    asked: Asked,
+    options: ManyOptions,
     base: RunRequest,
     *,
     start: Start,
@@ -146,12 +146,12 @@ def run_many(
     in_worktree: bool = False,
 ) -> int:
     """Does what is missing of a list; returns the exit code. `check` may refuse before anything is started."""
-    place = _results_path(asked)
-    tasks = _tasks(asked, base, in_worktree=in_worktree)
+    place = _results_path(options)
+    tasks = _tasks(options, base, in_worktree=in_worktree)
     with ResultsFile(place) as file:
         if file.earlier.n_broken:
             talk(f"tracklog: {count(file.earlier.n_broken, 'line')} of {tilde(place)} cannot be read")
-        to_do = [task for task in tasks if not file.earlier.is_answered(task, again=asked.again)]
+        to_do = [task for task in tasks if not file.earlier.is_answered(task, again=options.again)]
         if check is not None:
             check(to_do)
         many = TaskQueue(
@@ -160,9 +160,9 @@ def run_many(
                 task._replace(request=task.request._replace(batch=key_of(file.batch, task)))
             ),
             recover=_recovery(file, home, recover) if recover is not None else None,
-            jobs=asked.jobs,
-            retries=asked.retries,
-            max_total_micro_usd=asked.max_total_micro_usd,
+            jobs=options.jobs,
+            retries=options.retries,
+            max_total_micro_usd=options.max_total_micro_usd,
             spent_micro_usd=file.earlier.spent_micro_usd,
         )
         return _driven(many, file, tasks, n_before=len(tasks) - len(to_do))
@@ -175,11 +175,11 @@ def _driven(many: TaskQueue, file: ResultsFile, tasks: Sequence[BatchTask], *, n
     )
     if n_before:
         talk(f"tracklog: {n_before} of {count(len(tasks), 'line')} are answered already")
-    done = drive(many, tally, take=lambda answer: _take(answer, file, many))
+    done = drive(many, tally, on_outcome=lambda answer: _record(answer, file, many))
     return _concluded(many, tally, done)
 
 
-def _take(answer: TaskOutcome, file: ResultsFile, many: TaskQueue) -> None:
+def _record(answer: TaskOutcome, file: ResultsFile, many: TaskQueue) -> None:
     document = answer.document(batch=file.batch)
     try:
         file.append(document)
@@ -212,11 +212,11 @@ def _concluded(many: TaskQueue, tally: Tally, done: DriveState) -> int:
     return exit_code(ended, is_interrupted=done.is_interrupted, is_out_of_money=bool(left))
 
 
-def _tasks(asked: Asked, base: RunRequest, *, in_worktree: bool) -> list[BatchTask]:
-    found = _listed(asked.list or STDIN, base, in_worktree=in_worktree)
+def _tasks(options: ManyOptions, base: RunRequest, *, in_worktree: bool) -> list[BatchTask]:
+    found = _listed(options.list or STDIN, base, in_worktree=in_worktree)
     if found.wrong:
         for one in found.wrong[:_MOST_TOLD]:
-            talk(f"{asked.list}:{one.n}: {one.why}")
+            talk(f"{options.list}:{one.n}: {one.why}")
         more = len(found.wrong) - _MOST_TOLD
         if more > 0:
             talk(f"and {count(more, 'other line')}")
@@ -235,13 +235,13 @@ def _listed(name: str, base: RunRequest, *, in_worktree: bool) -> TaskList:
         raise UserError(f"cannot read {name}: {why_failed(error)}") from error
 
 
-def _results_path(asked: Asked) -> Path:
-    if asked.list in (None, STDIN):
-        if asked.results is None:
+def _results_path(options: ManyOptions) -> Path:
+    if options.list in (None, STDIN):
+        if options.results is None:
             raise UserError("a list from stdin needs a place for its results: --results FILE")
-        return asked.results
-    place = asked.results or Path(f"{asked.list.removesuffix('.jsonl')}.results.jsonl")
-    if os.path.exists(place) and os.path.exists(asked.list) and os.path.samefile(place, asked.list):
+        return options.results
+    place = options.results or Path(f"{options.list.removesuffix('.jsonl')}.results.jsonl")
+    if os.path.exists(place) and os.path.exists(options.list) and os.path.samefile(place, options.list):
         raise UserError("the results cannot stand in the list itself: name another file with --results")
     return place
 
@@ -261,7 +261,7 @@ _PICO = 1_000_000  # in a micro-dollar
 
 
 def run_repeatedly(
-    request: RunRequest, asked: Asked, ours: Home, *, as_json: bool, in_worktree: bool = False
+    request: RunRequest, options: ManyOptions, ours: Home, *, as_json: bool, in_worktree: bool = False
 ) -> None:
     """Does the same several times from the command line, and compares."""
     if request.session is not None:
@@ -269,19 +269,19 @@ def run_repeatedly(
     if request.resume is not None and not request.is_fork:
         raise UserError("--repeat cannot go on with one session several times: fork it")
     request = trusted(request, ours)
-    tasks = same_again(request, asked.repeat or 1, in_worktree=in_worktree)
+    tasks = same_again(request, options.repeat or 1, in_worktree=in_worktree)
     prices = prices_of(ours)
-    code = run_repeat(tasks, asked, start=lambda task: started(task, ours, prices=prices), as_json=as_json)
+    code = run_repeat(tasks, options, start=lambda task: started(task, ours, prices=prices), as_json=as_json)
     raise click.exceptions.Exit(code)
 
 
-def run_repeat(tasks: Sequence[BatchTask], asked: Asked, *, start: Start, as_json: bool) -> int:
+def run_repeat(tasks: Sequence[BatchTask], options: ManyOptions, *, start: Start, as_json: bool) -> int:
     """Does the tasks and compares what came; returns the exit code."""
-    most = asked.max_total_micro_usd
-    many = TaskQueue(tasks, start=start, jobs=asked.jobs, retries=asked.retries, max_total_micro_usd=most)
+    most = options.max_total_micro_usd
+    many = TaskQueue(tasks, start=start, jobs=options.jobs, retries=options.retries, max_total_micro_usd=most)
     found: list[TaskOutcome] = []
     tally = Tally(len(tasks))
-    done = drive(many, tally, take=found.append)
+    done = drive(many, tally, on_outcome=found.append)
     found.sort(key=lambda one: one.task.n)
     comparison = compare([one.result for one in found], runs=[one.task.n for one in found])
     if as_json:
