@@ -1,4 +1,4 @@
-"""Keeps one client: starts it, passes signals on to it, and ends all that it leaves, whoever dies.
+"""Supervise one client: start it, pass signals on to it, and end all that it leaves, whichever process dies.
 
     python -I -S supervisor.py --life FD --told FD --order FD
 
@@ -34,7 +34,7 @@ ORDERLY = (
     (5.0, TERMINATE),
     (8.0, KILL),
 )  # when our starter has died: seconds since, signal
-LEAVE_S = 0.5  # for what outlives the client, to end when it is told to
+LEAVE_S = 0.5  # for what outlives the client, to end after SIGTERM
 STUCK_S = 10.0  # for what was killed, to be gone
 LOOK_S = 0.01  # between two looks at what is left
 PARENT_DEATH_SIGNAL, SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of prctl(2)
@@ -98,7 +98,7 @@ class Supervisor:
                 self._n_steps += 1
 
     def end_what_is_left(self) -> None:
-        """Ends what has outlived the client: it is told to, and then it is killed."""
+        """End what has outlived the client: SIGTERM first, then SIGKILL."""
         left = self._alive()
         if left and not self._n_stuck:
             signal_all(left, TERMINATE)
@@ -309,7 +309,7 @@ def wake_on_signals(on_terminate: "object") -> int:
 
 
 class ProcessRow:
-    """What the system tells of a process."""
+    """What the system knows of a process."""
 
     def __init__(self, parent: int, group: int, start: int, *, is_alive: bool) -> None:
         self.parent, self.group, self.start, self.is_alive = parent, group, start, is_alive
@@ -392,7 +392,7 @@ def row_of(pid: int) -> "ProcessRow | None":
 
 
 def by_ps() -> "dict[int, ProcessRow]":
-    """All processes, where there is no /proc; their starts are told to the second only, and left out."""
+    """All processes, where there is no /proc; it gives their start to the second only, so it is left out."""
     reading, writing = os.pipe()
     actions = [(os.POSIX_SPAWN_DUP2, writing, 1)]
     words = ["ps", "-A", "-o", "pid=,ppid=,pgid=,state="]

@@ -82,7 +82,7 @@ def is_said(value: Any) -> bool:
 
 
 def document_in(path: Path) -> Mapping[str, Any]:
-    """What stands in a JSON or TOML file; nothing if there is none. Unreadable flies."""
+    """The contents of a JSON or TOML file, empty if there is none; raises Unreadable."""
     text = text_in(path)
     if not text or not text.strip():
         return {}
@@ -146,7 +146,7 @@ def unreadable(path: Path, why: object) -> Risk:
 
 
 def hook_risks(path: Path, hooks: Any) -> Iterator[Risk]:
-    """Every hook of every event and kind; what has another form than we know is told whole."""
+    """Every hook of every event and kind; one of an unknown form is described whole."""
     if not isinstance(hooks, dict):
         if is_said(hooks):
             yield risk(path, "hooks", hooks)

@@ -133,7 +133,7 @@ def say(text: str) -> Decision:
 
 
 def document_of(decisions: Sequence[Decision], event: str) -> Document:
-    """What stands on stdout for some decisions, but for those that an exit code says; empty if that is nothing."""
+    """The stdout of some decisions, without those that an exit code expresses; may be empty."""
     document: Document = {}
     specific: Document = {}
     about_permission = [one.what for one in decisions if one.what in ("allow", "deny", "ask")]

@@ -80,7 +80,7 @@ def _own_stdout() -> int:
 
 
 def _told() -> bytes:
-    """What stands on stdin; nothing if that is closed."""
+    """All of stdin; empty if it is closed."""
     parts: list[bytes] = []
     with contextlib.suppress(OSError):
         while part := os.read(0, 1 << 20):
@@ -90,7 +90,7 @@ def _told() -> bytes:
 
 def _write(descriptor: int, text: str) -> None:
     left = text.encode("utf-8", "backslashreplace")
-    with contextlib.suppress(OSError):  # nobody listens: what was decided stands
+    with contextlib.suppress(OSError):  # nobody reads it: the decision is unchanged
         while left:
             left = left[os.write(descriptor, left) :]
 

@@ -214,7 +214,7 @@ def _bare_settings(text: str, receipt: Receipt) -> Text:
 
 
 def install_notify(place: HookFile, *, recorder: Recorder, receipts: Receipts) -> InstallOutcome:
-    """Puts our program into the `notify` of a client, unless somebody else's is there."""
+    """Puts our program into the `notify` of a client, unless another program is named there."""
     hooks, words = support_for(place.agent).hooks, notify_words(recorder, place.agent)
     is_taken = False
 

@@ -46,7 +46,7 @@ class _Files:
         self.problems: list[UnreadableSettings] = []
 
     def document(self, path: Path) -> Mapping[str, Any]:
-        """What stands in a file; nothing if there is none or it cannot be read."""
+        """The contents of a file; empty if there is none or it cannot be read."""
         try:
             data = read_whole(path)
             return _document(path, data.decode("utf-8", "surrogateescape")) if data is not None else {}

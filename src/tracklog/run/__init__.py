@@ -1,4 +1,4 @@
-"""Child sessions as function calls: start an agent, hear what it does, get a result, leave nothing behind.
+"""Child sessions as function calls: start an agent, follow its events, get a result, leave nothing behind.
 
     from tracklog import run
 
@@ -9,7 +9,7 @@
 
 Rules
   1. Only the agents' documented headless modes, the user's own client and login, and nothing that hides what it is.
-  2. Nothing passes through a shell, and no prompt stands in an argument.
+  2. Nothing passes through a shell, and no prompt is part of an argument.
   3. No child outlives us, unless it was asked to; and no file of a run outlives the child.
   4. The client is started first. What is needed to understand it is loaded while it gets up: each name comes with its module
      when it is first used.

@@ -1,10 +1,10 @@
-"""A child session: it is listened to by a thread of its own, until it is over and all of it is gone.
+"""A child session: a thread reads its events until it has ended and all of its processes are gone.
 
 Rules
   1. However it ends, there is one result; and when there is one, no process and no file of the run is left.
-  2. Four sources tell of the end: the stream, the Stop hook, the log, the exit. Whichever comes first is taken, the others
-     are put beside it when they come.
-  3. Who listens slowly loses events, never the result.
+  2. Four sources report the end: the stream, the Stop hook, the log, the exit code. The first one counts; the others are
+     added to it when they come.
+  3. A slow reader loses events, never the result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # heavy: loaded while the client gets up
 
 _TICK_S = 0.25
 _CHUNK = 1 << 18
-_DRAIN_S = 1.0  # for what stands in the pipes when everybody is gone
+_DRAIN_S = 1.0  # for the rest in the pipes when all processes are gone
 _BEHIND_THE_CLIENT = 5  # nice: it comes first, but a busy machine must not keep us from getting ready
 _SUPERVISOR_LOST = "the process that keeps it was killed, so it was ended"
 
@@ -92,7 +92,7 @@ class Child:
 
     @property
     def last(self) -> RunEvent | None:
-        """What was heard last."""
+        """The latest event of the client."""
         return self._events.last
 
     @property
@@ -122,11 +122,11 @@ class Child:
         with self._closing:
             self._cancels += 1
             if not self._is_done.is_set():
-                with suppress(BlockingIOError):  # it was told often enough
+                with suppress(BlockingIOError):  # earlier wake-ups are still unread
                     os.write(self._waker, b"!")
 
     def events(self) -> Iterator[RunEvent]:
-        """What is heard of it, from the first thing on, until it is over."""
+        """All events, from the first one until it is over."""
         return self._events.all()
 
     async def wait_async(self) -> Result:
@@ -142,7 +142,7 @@ class Child:
             raise
 
     async def events_async(self) -> AsyncIterator[RunEvent]:
-        """What is heard of it, as it comes."""
+        """All events, as they come."""
         async for heard in self._events.all_async():
             yield heard
 
@@ -166,9 +166,9 @@ class Child:
         finally:
             self._client.close()
             put_away(self._prepared)
-            self._getting_ready.join()  # it tells of the beginning
+            self._getting_ready.join()  # it registers the start
             self._recording.ended(self._result)
-            with self._closing:  # a descriptor that is closed may be somebody else's at once
+            with self._closing:  # a closed descriptor's number may be reused at once
                 self._is_done.set()
                 for descriptor in (self._wake, self._waker):
                     os.close(descriptor)
@@ -191,7 +191,7 @@ class Child:
 
             self._recording.started()
             self._builder = ResultBuilder(self._prepared, self._prices)
-        except BaseException as error:  # a door: it is raised again for whoever waits
+        except BaseException as error:  # a thread boundary: raised again in `wait`
             self._failure = error
 
     def _warm_up(self) -> None:
@@ -272,7 +272,7 @@ class Child:
             self._recording.named(session, self.transcript_path)
 
     def _read_reports(self) -> None:
-        """What the supervisor and the hooks have told."""
+        """Read what the supervisor and the hooks have reported."""
         for what, number in self._client.read_reports():
             if what == "exit":
                 self._exit_code = number
@@ -289,7 +289,7 @@ class Child:
     def _add_payload(self, payload: bytes) -> None:
         document = decoded(payload)
         if document is None:
-            return  # whoever may write to our pipe: what is no JSON tells nothing
+            return  # anything of the child may write to our pipe
         event = str(document.get("hook_event_name"))
         text = document.get("last_assistant_message")
         self._has_asked |= event == self._prepared.client.permission_event
@@ -313,7 +313,7 @@ class Child:
             self._end.begin()
 
     def _has_lingered(self) -> bool:
-        """Whether it has said its result long ago, and does not end."""
+        """Whether it printed its result long ago and does not exit."""
         return self._finished_at is not None and time.monotonic() - self._finished_at > LINGER_S
 
     def _stop_for(self, stop: StopReason) -> None:
@@ -345,7 +345,7 @@ class Child:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """What stands in a pipe: nothing at its end, None if it is empty now."""
+    """Read what a pipe holds: empty bytes at its end, None if there is nothing now."""
     try:
         return os.read(descriptor, _CHUNK)
     except BlockingIOError:

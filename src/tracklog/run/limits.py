@@ -32,7 +32,7 @@ class StopReason(NamedTuple):
 
 _COUNT_S = 0.5  # between two looks at the ledger, at least
 _SHARE = 10  # and so many times as long as the last one took
-_WRITTEN_S = 0.4  # what the client says stands in its log a moment later
+_WRITTEN_S = 0.4  # the log gets what the client printed a moment later
 _IN_VAIN_S = 3.0  # after all was killed, for that to be heard
 LINGER_S = 30.0  # for a client that has said its result and does not end
 

@@ -1,4 +1,4 @@
-"""What the log tells of a run when it is over: its last words, its calls by verdict, what it changed.
+"""Facts of a finished run from its log: final text, calls by verdict, changed files.
 
 Rules
   1. Only what came since the run began counts: a session that was resumed has a past.
@@ -51,7 +51,7 @@ _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.
 
 
 class Collected(NamedTuple):
-    """What stands in the log of one run."""
+    """The facts that the log of one run holds."""
 
     text: str | None = None
     n_requests: int = 0  # of the main thread
@@ -222,7 +222,7 @@ class RunUsage(NamedTuple):
 
     @property
     def bounds(self) -> dict[str, list[int]]:
-        """Between what the truth lies."""
+        """Lower and upper bound of tokens and cost."""
         row = self.total
         return {
             "output_tokens": [row.tokens.output, row.most_output],

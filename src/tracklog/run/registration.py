@@ -1,4 +1,4 @@
-"""What the register is told of a run: that it begins, what its session is called, how it ended."""
+"""Register a run: that it begins, what its session is called, how it ended."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _missing_in_the_client(request: RunRequest) -> Iterator[tuple[bool, str]]:
 
 
 def fenced(session_id: str, text: str) -> str:
-    """The final text of a session, as data that stands before a prompt."""
+    """The final text of a session, as data to put before a prompt."""
     name = re.sub(r"[^A-Za-z0-9._:@-]", "?", session_id)[:_MOST_ID] or "?"
     data = text.encode("utf-8", "replace")  # half a character of a log cannot be handed to a client
     kept = data[:MOST_CONTEXT_BYTES].decode("utf-8", "ignore")

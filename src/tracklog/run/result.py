@@ -1,4 +1,4 @@
-"""The result of a run: the client's own object as it came, with ours beside it; and where each piece was found.
+"""The result of a run: the client's own object unchanged, with our fields added, and the source of each piece.
 
 Rules
   1. What the client said stands as it said it, under its own names. Ours are added, never put over its.
@@ -126,7 +126,7 @@ class Ending(NamedTuple):
     stop: StopReason | None
     exit_code: int | None  # negative: the signal that ended it
     took_ms: int
-    stop_text: str | None  # as the Stop hook was told
+    stop_text: str | None  # from the payload of the Stop hook
     has_stop: bool
     collected: Collected
     spent: RunUsage | None
@@ -289,7 +289,7 @@ class ClientOutcome:
     left_behind: int = 0
     stop: StopReason | None = None
     we_ended_it: bool = False
-    stop_texts: list[str] = field(default_factory=list)  # as the Stop hook was told
+    stop_texts: list[str] = field(default_factory=list)  # from the payload of the Stop hook
     has_stop: bool = False
     has_asked: bool = False
     last_words: str = ""

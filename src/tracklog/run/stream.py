@@ -1,10 +1,10 @@
-"""What a client says on its stdout: lines of JSON, of which each agent makes its own sense.
+"""Split a client's stdout into JSON documents, and queue the events of a child for its readers.
 
 Rules
   1. Any bytes are taken: a line that is no JSON object is noise, which is kept as the client's last words.
   2. Lines are cut at newlines, however the bytes arrive; a line without an end counts when the client has ended.
 
-What was heard of a child, for whoever listens: the last few thousand things, in order, until it is over.
+Events: the last few thousand of a child, in order, until it is over.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EventSource = Literal["stream", "hook", "keeper", "limit"]
 
 
 def decoded(data: bytes) -> dict[str, Any] | None:
-    """The JSON object that stands there; None if there is none.
+    """Decode a JSON object; None if it is none.
 
     Clients cut texts in the middle of a letter, and write half of a pair: that is read as a letter that is unknown.
     """
@@ -94,7 +94,7 @@ class DocumentSplitter:
         return [document for line in whole if (document := self._document(bytes(line))) is not None]
 
     def end(self) -> list[Mapping[str, Any]]:
-        """What stood behind the last newline."""
+        """The document behind the last newline."""
         rest, self._rest = bytes(self._rest), bytearray()
         document = self._document(rest)
         return [] if document is None else [document]
@@ -129,7 +129,7 @@ _KEPT = 4096
 
 
 class Events:
-    """Told by one thread, listened to by any; who listens slowly misses some."""
+    """Written by one thread, read by any; a slow reader misses some."""
 
     def __init__(self) -> None:
         self._kept: deque[RunEvent] = deque(maxlen=_KEPT)
@@ -140,7 +140,7 @@ class Events:
         self.last: RunEvent | None = None  # of the client itself
 
     def append(self, source: EventSource, what: str, document: Mapping[str, Any]) -> None:
-        """One thing more."""
+        """Append an event."""
         with self._news:
             event = RunEvent(time.time_ns() // 1_000_000, source, what, document)
             self.last = self.last if source == "keeper" else event
@@ -155,7 +155,7 @@ class Events:
             self._notify()
 
     def all(self) -> Iterator[RunEvent]:
-        """Everything from the first thing on, until it is over."""
+        """All events from the first one, until it is over."""
         n = 0
         while True:
             new, n = self._behind(n)

@@ -156,7 +156,7 @@ class ClaudeCodeStream(ClientStream):
         self.text: str | None = None
         self.error: str | None = None
         self.result: Mapping[str, Any] | None = None
-        self.usage: Mapping[str, Any] | None = None  # stands in the result
+        self.usage: Mapping[str, Any] | None = None  # part of the result
         self.requests: dict[str, tuple[str | None, Mapping[str, Any]]] = {}  # by message
 
     @property
@@ -166,7 +166,7 @@ class ClaudeCodeStream(ClientStream):
 
     @property
     def answer(self) -> str | None:
-        """The text of the result. An error and a structured answer do not stand in the log as a text."""
+        """The text of the result. The log holds no text of an error or a structured answer."""
         if self.result is None or self.result.get("is_error") or "structured_output" in self.result:
             return None
         text = self.result.get("result")

@@ -148,12 +148,12 @@ def _settings_risks(path: Path, settings: Mapping[str, Any]) -> Iterator[Risk]:
 
 
 def _shown(value: Any) -> Any:
-    """A setting that is a command is told as one."""
+    """Describe a setting that is a command by its command."""
     return told_first(value) if isinstance(value, dict) and value.get("type") == "command" else value
 
 
 def _names_a_program(value: Any) -> bool:
-    """Whether a command stands anywhere in a setting that we do not know."""
+    """Whether a setting that we do not know contains a command anywhere."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -215,7 +215,7 @@ def _prompt_risks(folder: Path) -> Iterator[Risk]:
 
 
 def _head_risks(path: Path, text: str) -> Iterator[Risk]:
-    """What stands between the two `---`: YAML, of which a block of plain keys is understood and all else is a risk."""
+    """The YAML between the two `---`: a block of plain keys is understood, anything else is a risk."""
     lines = text.lstrip().replace("\r\n", "\n").split("\n")
     if not lines[0].startswith("---"):
         return

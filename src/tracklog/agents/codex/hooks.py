@@ -1,7 +1,7 @@
 """Codex's hooks: the files that name them, whether Codex will run one, and its `notify`.
 
 `notify` in config.toml names one program that Codex runs after every turn, without asking for trust as it does for
-hooks. Somebody else's program is left there.
+hooks. Another program is left there.
 
 Rules
   1. Our line goes to the top, where every key belongs to the whole and not to a table; no other byte moves.
@@ -162,7 +162,7 @@ def _quoted(word: str) -> str:
 
 
 def without_notify(text: str) -> str:
-    """The text without our line; somebody else's stays."""
+    """The text without our line; another program's stays."""
     if not are_our_words(toml_document(text).get("notify")):
         return text
     for line in _OUR_LINE.finditer(text):

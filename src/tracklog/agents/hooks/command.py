@@ -49,7 +49,7 @@ def recorder_for(home: Path) -> Recorder:
 
 
 def handler(recorder: Recorder, agent: str, *, timeout_s: int = TIMEOUT_S) -> dict[str, Any]:
-    """One hook as it stands in settings."""
+    """One hook, as an entry of settings."""
     return {"type": "command", "command": f"exec {shlex.join(recorder.words(agent))}", "timeout": timeout_s}
 
 

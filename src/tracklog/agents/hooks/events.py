@@ -1,4 +1,4 @@
-"""What our own hook was told, as events: which call began, was asked about, was refused, ended, and how long it took.
+"""Translate payloads of our hook into events: which call began, was asked about, was refused, ended, and how long it took.
 
 | the agent told | outcome |
 |---|---|

@@ -1,4 +1,4 @@
-"""The settings files that name hooks: where to look, what stands in them, and each file once.
+"""The settings files that name hooks: where to look, what they contain, and each file once.
 
 Also the hooks that plugins bring, which have the same form for both agents.
 """
@@ -16,7 +16,7 @@ from tracklog.agents.hooks.settings import LocatedHook
 Level = Literal["user", "project", "local", "managed", "plugin"]
 LEVELS: tuple[Level, ...] = ("user", "project", "local")
 Document = Mapping[str, Any]
-Documents = Callable[[Path], Document]  # what stands in a settings file; nothing if it cannot be read
+Documents = Callable[[Path], Document]  # the contents of a settings file; empty if it cannot be read
 _ACTION = ("command", "url", "tool", "prompt")  # what a hook does, by its kind
 
 
@@ -30,7 +30,7 @@ class HookFile(NamedTuple):
 
 
 class HookEntry(NamedTuple):
-    """One hook, as it stands in a file."""
+    """One hook of a settings file."""
 
     agent: str
     level: str

@@ -1,4 +1,4 @@
-"""Lines of our own spool: what agents told `hook.py`, as it came.
+"""Lines of our own spool: the payloads that agents gave `hook.py`, unchanged.
 
 Rules
   1. The payload is an agent's, and is read as tolerantly as its logs: a payload that nobody knows is `Unknown`, and
@@ -208,7 +208,7 @@ class Spooled(Record, kw_only=True):
     v: int = 1
     agent: str | None = None
     pid: int | None = None  # of the hook itself
-    ppid: int | None = None  # of whoever ran it: the agent, or a shell that it started
+    ppid: int | None = None  # of the process that ran it: the agent, or a shell that it started
     via: str | None = None
     payload: Payload | None = None  # None: it was garbage
     garbage: str | None = None

@@ -39,14 +39,14 @@ class InstalledHooks(NamedTuple):
     """What must be known of a text to take our hooks out of it to the last byte."""
 
     is_new: bool = False  # there was no file
-    blank: str | None = None  # all of it, if nothing stood in it
+    blank: str | None = None  # the whole text, if it was blank
     empty: Mapping[
         str, str
-    ] = {}  # the containers that held nothing, by path: what stood between their brackets
+    ] = {}  # the containers that held nothing, by path: the text between their brackets
 
 
 class LocatedHook(NamedTuple):
-    """A hook that stands in a text."""
+    """A hook in the text of a settings file."""
 
     event: str
     group: int
@@ -171,7 +171,7 @@ def _is_ours(text: str, part: JsonMember) -> bool:
 
 
 def our_hooks(text: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Our hooks in the text, by event, wherever they stand."""
+    """Our hooks anywhere in the text, by event."""
     if is_blank(text):
         return []
     found: list[tuple[str, Mapping[str, Any]]] = []

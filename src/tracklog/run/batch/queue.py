@@ -1,4 +1,4 @@
-"""Many children, some at a time: who is started when, who gets another try, and when no more are started.
+"""Run many children, some at a time: start order, retries, and when to stop starting.
 
 Rules
   1. Every task ends in one answer, or it is left: never two. What each try has cost stands with the answer, once.
@@ -63,7 +63,7 @@ class TaskOutcome(NamedTuple):
     task: BatchTask
     result: Result
     attempts: tuple[Result, ...]
-    is_left: bool = False  # we were ended before it could be: the question stands as before
+    is_left: bool = False  # we were ended before its result came: the next call runs it again
 
     @property
     def cost_micro_usd(self) -> int:
@@ -155,7 +155,7 @@ class TaskQueue:
 
     @property
     def why_no_more(self) -> str | None:
-        """Why nobody else is started, if that is so: for want of money, or because we were told."""
+        """Why no further child is started, if so: the budget is used up, or we were stopped."""
         if self._why_stopped is not None or not self.is_out_of_money:
             return self._why_stopped
         if self._is_blind:

@@ -1,4 +1,4 @@
-"""The results of a list: a file that only grows, in which every answer stands as soon as it is there.
+"""The results of a list: an append-only file that gets every result as soon as it is known.
 
 Rules
   1. One result is one line, written at once and brought to the disk before anybody is told of it.
@@ -55,7 +55,7 @@ def left_behind(runs: Iterable[RunEntry], batch: str, recorded: Collection[str])
 def cut_off(
     run: RunEntry, request: RunRequest, *, env: Mapping[str, str], prices: Callable[[], Prices]
 ) -> Result:
-    """A run that has no answer: how it ended, as far as somebody said so, and what it has cost."""
+    """The result of a run without an answer: how it ended, as far as the register knows, and its cost."""
     spent = _spent(run, request, env, prices) if request.persists else None
     return Result(
         {
@@ -95,7 +95,7 @@ class _Attempt(msgspec.Struct):
 
 
 class _Row(msgspec.Struct):
-    """What must be known of a result that stands in the file."""
+    """The fields of a result in the file that we read back."""
 
     id: str
     digest: str
@@ -167,7 +167,7 @@ class ResultsFile:
         os.close(self._descriptor)
 
     def append(self, document: Mapping[str, Any]) -> None:
-        """Writes a result down for good. OSError flies, and then nothing of it stands in the file."""
+        """Append a result and sync it to disk; on OSError the file is as before."""
         line = as_line(document)
         before = os.fstat(self._descriptor)
         try:
@@ -212,7 +212,7 @@ def key_of(batch: str, task: BatchTask) -> str:
 
 
 def as_line(document: Mapping[str, Any]) -> bytes:
-    """A document as it stands in the file: ASCII, on one line."""
+    """A document as a line of the file, in ASCII."""
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"
 
 
@@ -250,7 +250,7 @@ def _new_batch(descriptor: int) -> str:
 
 
 def _tail(descriptor: int) -> tuple[int, bytes]:
-    """What stands behind the last newline, and where it begins."""
+    """The bytes behind the last newline, and their offset."""
     start = os.fstat(descriptor).st_size
     parts: list[bytes] = []
     while start > 0:

@@ -62,7 +62,7 @@ class TaskList(NamedTuple):
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
-    """A line as it stands in the list."""
+    """A line of the list."""
 
     prompt: str | None = None
     prompt_file: str | None = None

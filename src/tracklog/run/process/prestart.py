@@ -1,4 +1,4 @@
-"""Supervisors that wait for their order: Python gets up while it is not known yet what is to be kept.
+"""Pre-start the supervisor process to hide the start-up time of Python.
 
 `prestart` is for who knows that a child will be started, but not which: it saves as long as Python takes to start.
 A supervisor that gets no order ends by itself, at the latest with us.
@@ -25,14 +25,14 @@ _HEAD = 16  # of a compiled module: a magic, flags, and the time and size of its
 
 
 def leaf(module: ModuleType) -> str:
-    """What Python is to be started with: what was compiled when we imported it, as a source is compiled each time anew."""
+    """The file to start Python with: the compiled one if there is one, as a source file is compiled at every start."""
     source = os.path.abspath(str(module.__file__))
     compiled = module.__spec__.cached if module.__spec__ is not None else None
     return compiled if compiled is not None and _is_made_of(compiled, source) else source
 
 
 def _is_made_of(compiled: str, source: str) -> bool:
-    """By Python's own rule; where the compiled one is told apart by a hash, the source will do."""
+    """Check the header by Python's own rule; with hash-based ones the source is used."""
     try:
         with open(compiled, "rb") as stream:
             head = stream.read(_HEAD)
@@ -76,7 +76,7 @@ _early: list[WaitingSupervisor] = []
 
 
 def prestart() -> None:
-    """Starts a supervisor for the next child. What stands against it is told when that child is started."""
+    """Start a supervisor for the next child. Errors are reported when that child is started."""
     with suppress(OSError):
         _early.append(start_supervisor())
 
@@ -110,7 +110,7 @@ def start_supervisor() -> WaitingSupervisor:
 
 
 def _pipe() -> tuple[int, int]:
-    """A pipe whose ends are not 0, 1 or 2, even where one of these is closed: the client's own stand there."""
+    """A pipe whose ends are never 0, 1 or 2, even if one of these is closed: they are for the client's own streams."""
     low = os.pipe()
     high = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 3) for one in low]
     for one in low:
@@ -119,7 +119,7 @@ def _pipe() -> tuple[int, int]:
 
 
 def order_for(words: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> bytes:
-    """What a supervisor is told behind the private folder, as it reads it (`tracklog.supervisor.Order`)."""
+    """The order for a supervisor, without the private folder, in its format (`tracklog.supervisor.Order`)."""
     variables = [f"{name}={value}" for name, value in env.items()]
     parts = [os.path.abspath(cwd), str(len(variables))]
     if any("\0" in part for part in (*parts, *variables, *words)):

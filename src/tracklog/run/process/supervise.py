@@ -1,4 +1,4 @@
-"""A client that runs under our supervisor (`supervisor.py`): how it is started, fed, heard, and ended.
+"""A client that runs under our supervisor (`supervisor.py`): how it is started, fed, observed, and ended.
 
 Rules
   1. Whoever dies, nothing of the client goes on: if we die, the supervisor ends it; if the supervisor dies, we do.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tracklog.home import Home
     from tracklog.live.run_entries import RunEntry
 
-MARK = "TRACKLOG_RUN"  # stands in the environment of a child and of all that descends from it
+MARK = "TRACKLOG_RUN"  # in the environment of a child and of all that descends from it
 _SUPERVISOR_S = 12.0  # for the supervisor to kill all; it gives up after ten seconds itself
 _LEFT_SUPERVISOR_S = (
     20.0  # for one whose tracklog was killed: it ends the client within eight seconds, and gives up ten later

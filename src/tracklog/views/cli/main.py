@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _fill_gaps() -> None:
-    """Who closed stdin, stdout or stderr did not mean the next file that we open to stand there."""
+    """Reopen closed standard streams on /dev/null, so that no later file gets fd 0, 1 or 2."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

@@ -75,7 +75,7 @@ class Screen:
         return said.get()
 
     def forget(self) -> None:
-        """Everything is drawn anew the next time."""
+        """Redraw everything the next time."""
         self._shown, self._size = [], (0, 0)
 
     def pressed(self) -> list[str]:

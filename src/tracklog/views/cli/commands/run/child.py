@@ -61,7 +61,7 @@ def result_of(request: RunRequest, ours: Home, run: str) -> Result:
 
 
 def trusted(request: RunRequest, ours: Home) -> RunRequest:
-    """The request, if its folder may be worked in; where somebody can answer, they are asked."""
+    """The request, if its folder may be worked in; on a terminal, its user is asked."""
     try:
         ask_for_trust(request, ours, os.environ)
     except Untrusted as error:
@@ -88,10 +88,10 @@ def _is_trusted_now(error: Untrusted) -> bool:
 
 
 def show_result(result: Result, *, as_json: bool) -> None:
-    """Prints it; why it is no success is told on stderr."""
+    """Print it, and on stderr why it is no success."""
     try:
         _answer(result, as_json=as_json)
-    except BrokenPipeError:  # who read us has gone; how it ended is told by the exit code all the same
+    except BrokenPipeError:  # our reader is gone; the exit code still says how it ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     for problem in result.document["problems"]:
         talk(f"tracklog: {safe(problem)}")

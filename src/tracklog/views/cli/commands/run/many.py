@@ -60,7 +60,7 @@ class DriveState:
 
 
 def drive(many: TaskQueue, tally: Tally, *, on_outcome: Callable[[TaskOutcome], None]) -> DriveState:
-    """Asks for all answers, shows how far they are, and hands over those that count."""
+    """Collect all outcomes, show the progress, and pass on those that count."""
     done, progress = DriveState(), ProgressDisplay(many, tally)
     with signals_heard() as heard, closing(many.answers()) as answers:
         for answer in answers:
@@ -83,7 +83,7 @@ def drive(many: TaskQueue, tally: Tally, *, on_outcome: Callable[[TaskOutcome], 
 
 
 def exit_code(ended: Sequence[str], *, is_interrupted: bool, is_out_of_money: bool) -> int:
-    """0 if all are completed; 124 if a limit was all that stood in the way; 130 if we were ended."""
+    """0 if all are completed; 124 if only limits were in the way; 130 if we were interrupted."""
     if is_interrupted:
         return INTERRUPTED
     failed = [how for how in ended if how != "completed"]

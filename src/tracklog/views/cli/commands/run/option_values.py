@@ -59,7 +59,7 @@ def schema_in(text: str) -> dict[str, Any]:
 
 
 def prompt_of(words: str | None, prompt_file: str | None) -> str:
-    """The prompt: the argument, a file, or what stands on stdin. No terminal is waited for."""
+    """The prompt: the argument, a file, or stdin, unless that is a terminal."""
     if words is not None and prompt_file is not None:
         raise UserError("a prompt and --prompt-file: only one of them")
     if words is not None:

@@ -62,7 +62,7 @@ class ProgressDisplay:
         self._next_at = 0.0
 
     def tick(self) -> None:
-        """Draws anew when it is time."""
+        """Redraw when it is time."""
         now = time.monotonic()
         if self._is_terminal and now >= self._next_at:
             self._next_at = now + _REDRAW_S
