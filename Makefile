@@ -88,7 +88,7 @@ drift: $(READY) ## what the newest published clients write that we do not know; 
 update-pins: $(READY) ## raise every pinned version to the newest, run what depends on them, print what changed
 	$(BIN)/python -m tests.update_pins
 	$(MAKE) lab oracle test
-	git diff --stat -- constraints.txt tests/pins.toml src/tracklog/agents/verified_clients.py
+	git diff --stat -- constraints.txt tests/pins.toml 'src/tracklog/agents/*/support.py'
 
 corpus: $(READY) ## verify and survey a folder of logs: make corpus DIR=…
 	@test -n "$(DIR)" || { echo "say which folder: make corpus DIR=…" >&2; exit 2; }

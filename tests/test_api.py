@@ -76,3 +76,11 @@ def test_what_no_record_names_is_told_by_path(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_bytes(b'{"type":"summary","summary":"Words","leafUuid":"x","mood":{"tone":"calm"}}\n')
     assert [tracklog.extra_of(piece) for piece in tracklog.read_records(log)] == [{"mood": {"tone": "calm"}}]
+
+
+@pytest.mark.parametrize(("old", "new"), [("Wish", "RunRequest"), ("Heard", "RunEvent")])
+def test_an_old_name_of_the_api_of_runs_still_works_and_warns(old: str, new: str) -> None:
+    from tracklog import run
+
+    with pytest.warns(DeprecationWarning, match=f"tracklog.run.{new}"):
+        assert getattr(run, old) is getattr(run, new)

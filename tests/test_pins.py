@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import tomllib
 from importlib.metadata import distribution
@@ -10,9 +11,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from tests.pins import CONSTRAINTS, PINS_FILE
-from tests.update_pins import HEADER, raise_constraints, raise_versions
-from tracklog.agents import verified_clients
-from tracklog.agents.verified_clients import VERIFIED_CLIENTS
+from tests.update_pins import HEADER, raise_constraints, raise_release, raise_versions
+from tracklog.agents.supported import SUPPORTED
 
 PROJECT = CONSTRAINTS.parent
 EXACT = re.compile(r"[a-z0-9.-]+==[0-9][0-9a-z.]*")
@@ -65,11 +65,12 @@ def test_constraints_are_rewritten_and_the_changes_told(tmp_path: Path) -> None:
 def test_a_version_is_raised_where_it_is_and_all_else_stays(tmp_path: Path) -> None:
     pins, clients = tmp_path / "pins.toml", tmp_path / "clients.py"
     pins.write_text(PINS_FILE.read_text())
-    clients.write_text(Path(verified_clients.__file__).read_text())
+    clients.write_text(Path(inspect.getfile(type(SUPPORTED["codex"]))).read_text())
     before = tomllib.loads(pins.read_text())
     raise_versions(pins, {"agentsview": "99.1"}, pattern='(?m)^({name} = ")([^"]+)(")')
     assert tomllib.loads(pins.read_text()) == {**before, "pypi": {**before["pypi"], "agentsview": "99.1"}}
-    changes = raise_versions(clients, {"codex": "9.9.9"}, pattern='("{name}": ")([^"]+)(")')
-    assert [change.split() for change in changes] == [["codex", VERIFIED_CLIENTS["codex"], "→", "9.9.9"]]
-    assert f'"claude": "{VERIFIED_CLIENTS["claude"]}"' in clients.read_text()
-    assert '"codex": "9.9.9"' in clients.read_text()
+    changes = raise_release("codex", "9.9.9", path=clients)
+    assert [change.split() for change in changes] == [
+        ["codex", SUPPORTED["codex"].verified_release, "→", "9.9.9"]
+    ]
+    assert 'verified_release = "9.9.9"' in clients.read_text()

@@ -2,11 +2,12 @@
 
     python -m tests.update_pins
 
-Writes constraints.txt, tests/pins.toml and the package's verified_clients.py. The Makefile then runs what depends on them.
+Writes constraints.txt, tests/pins.toml and the `support.py` of each agent. The Makefile then runs what depends on them.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
@@ -18,7 +19,7 @@ from pathlib import Path
 from tests.lab.clients import PACKAGES, PROJECT
 from tests.lab.published import newest_on_npm, newest_on_pypi
 from tests.pins import CONSTRAINTS, PINS_FILE
-from tracklog.agents import verified_clients
+from tracklog.agents.supported import SUPPORTED
 
 SDK = "claude-agent-sdk"
 BUILD_TOOLS = ("pip", "hatchling", "editables")  # `pip install --editable` builds with the last two
@@ -37,7 +38,7 @@ def main() -> int:
     changes = [
         *raise_constraints(CONSTRAINTS, resolved_packages(pins[SDK])),
         *raise_versions(PINS_FILE, pins, pattern='(?m)^({name} = ")([^"]+)(")'),
-        *raise_versions(Path(verified_clients.__file__), clients, pattern='("{name}": ")([^"]+)(")'),
+        *(line for agent, version in clients.items() for line in raise_release(agent, version)),
     ]
     print("\n".join(changes) or "every pin is the newest already")
     return 0
@@ -80,6 +81,12 @@ def raise_versions(path: Path, versions: Mapping[str, str], *, pattern: str) -> 
             changes.append(_change(name, place[2], version))
     path.write_text(text)
     return changes
+
+
+def raise_release(agent: str, version: str, *, path: Path | None = None) -> list[str]:
+    """Replace the verified release of an agent's client; return a line if it changed."""
+    place = path or Path(inspect.getfile(type(SUPPORTED[agent])))
+    return raise_versions(place, {agent: version}, pattern='(verified_release = ")([^"]+)(")')
 
 
 def _change(name: str, before: str | None, after: str | None) -> str:

@@ -8,7 +8,7 @@
 | ID.answer.json | the answer, put there whole by `tracklog answer`: `{"verdict":"allow"|"deny","reason":…}` |
 | ID.taken.json, *.new.json | an answer that is being passed on, a file that is being written |
 
-Rules of this room
+Rules
   1. Nothing is decided here. Without an answer of our own user nothing is printed: the client goes its own way.
   2. Whatever happens, the exit code is 0 and stderr is empty; the question is taken away when nobody waits any more.
   3. An answer is ours once we have renamed it: until then it can be taken back. When the client has been told, the file
@@ -53,9 +53,7 @@ def main(arguments: "list[str]") -> None:
     if home:
         spool(hook, home, at, data)
     asks = os.path.join(folder, "asks")
-    unheard = signal.pthread_sigmask(
-        signal.SIG_BLOCK, {signal.SIGTERM}
-    )  # until there is somebody to clean up
+    unheard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until a process cleans up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     id = put(asks, question(payload, at, wait_s))
     try:
@@ -190,7 +188,7 @@ def taken(asks: str, id: str) -> "tuple[dict[str, object], int]":
 
 
 def verdict_in(file: int) -> "dict[str, object]":
-    """What stands in a file of our own user that says allow or deny; nothing if it is another."""
+    """The contents of a file of our own user that says allow or deny; empty if it is none."""
     facts = os.fstat(file)
     if facts.st_mode & 0o170022 != 0o100000 or facts.st_uid != os.geteuid():
         return {}

@@ -7,7 +7,7 @@ A line of `DIR/spool/hooks.jsonl`:
     {"v":1,"at":<epoch ms>,"agent":"claude","pid":<ours>,"ppid":<who ran us>,"payload":{…as it came…}}
 What is no JSON object stands as `"garbage":"<its head>","n_bytes":<all of it>` in place of the payload.
 
-Rules of this room
+Rules
   1. Hooks never steer the agent: exit code 0, nothing on stdout or stderr, in time, whatever happens.
   2. One line is one write at the end of the file, so any number of us may write at once, without a lock.
   3. Nothing in a payload is ever acted upon: no path is opened, no word is run.

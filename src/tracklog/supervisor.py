@@ -1,4 +1,4 @@
-"""Keeps one client: starts it, passes signals on to it, and ends all that it leaves, whoever dies.
+"""Supervise one client: start it, pass signals on to it, and end all that it leaves, whichever process dies.
 
     python -I -S supervisor.py --life FD --told FD --order FD
 
@@ -11,7 +11,7 @@ We say on `told`, a line each: `pid N`, `exit CODE` (negative: by this signal), 
 the client, and that we ended), `stuck N` (that cannot be ended), or nothing but `failed ERRNO`. We close it when all is over,
 and remove the private folder when `life` ends, too: until then the last hooks' payloads can be read there.
 
-Rules of this room
+Rules
   1. When we end, nothing of the client runs any more, in whatever group or session it is. Only what even a SIGKILL
      does not end (a disk that hangs) is not waited for.
      If we are killed, Linux terminates the client; what it leaves, whoever started us kills, or the next run.
@@ -34,7 +34,7 @@ ORDERLY = (
     (5.0, TERMINATE),
     (8.0, KILL),
 )  # when our starter has died: seconds since, signal
-LEAVE_S = 0.5  # for what outlives the client, to end when it is told to
+LEAVE_S = 0.5  # for what outlives the client, to end after SIGTERM
 STUCK_S = 10.0  # for what was killed, to be gone
 LOOK_S = 0.01  # between two looks at what is left
 PARENT_DEATH_SIGNAL, SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of prctl(2)
@@ -72,7 +72,7 @@ def whole(descriptor: int) -> bytes:
     return b"".join(parts)
 
 
-class Keeper:
+class Supervisor:
     """One client that runs, and all that descends from it."""
 
     def __init__(self, client: int, *, life: int, told: int, adopts: bool) -> None:
@@ -98,7 +98,7 @@ class Keeper:
                 self._n_steps += 1
 
     def end_what_is_left(self) -> None:
-        """Ends what has outlived the client: it is told to, and then it is killed."""
+        """End what has outlived the client: SIGTERM first, then SIGKILL."""
         left = self._alive()
         if left and not self._n_stuck:
             signal_all(left, TERMINATE)
@@ -132,10 +132,10 @@ class Keeper:
         if self._wake in ready:
             os.read(self._wake, 512)
         if self._life in ready:
-            self._take(os.read(self._life, 64))
+            self._obey(os.read(self._life, 64))
         self._reap()
 
-    def _take(self, said: bytes) -> None:
+    def _obey(self, said: bytes) -> None:
         if not said:
             self._poll.unregister(self._life)
             self.end_orderly()
@@ -193,19 +193,19 @@ def main(arguments: "list[str]") -> None:
     if client is None:
         return
     give_up_our_place()
-    keeper = Keeper(client, life=order.life, told=order.told, adopts=adopts)
+    supervisor = Supervisor(client, life=order.life, told=order.told, adopts=adopts)
     tell(order.told, b"pid", client)
-    keeper.watch()
-    keeper.end_what_is_left()
+    supervisor.watch()
+    supervisor.end_what_is_left()
     os.close(order.told)  # this says that all is over
     if order.folder:  # tracklog may be killed before it removes the folder itself
-        keeper.await_release()
+        supervisor.await_release()
         clear_folder(order.folder)
 
 
 def started(order: Order) -> "int | None":
     """Starts the client in a process group of its own, with every signal as a shell would leave it."""
-    prctl, keeper = prctl_of_this_system(), os.getpid()
+    prctl, supervisor = prctl_of_this_system(), os.getpid()
     try:
         os.chdir(order.cwd)
         reading, writing = os.pipe()  # both close on exec: nothing comes when the client has been started
@@ -214,7 +214,7 @@ def started(order: Order) -> "int | None":
         tell(order.told, b"failed", error.errno or 0)
         return None
     if client == 0:
-        become(order, prctl, keeper, writing)
+        become(order, prctl, supervisor, writing)
     os.close(writing)
     errno = whole(reading)
     if errno:  # there is no such program, or it is none
@@ -224,10 +224,10 @@ def started(order: Order) -> "int | None":
     return client
 
 
-def become(order: Order, prctl: "Prctl | None", keeper: int, writing: int) -> None:
-    """Turns a fork of the keeper into the client. It never comes back.
+def become(order: Order, prctl: "Prctl | None", supervisor: int, writing: int) -> None:
+    """Turns a fork of the supervisor into the client. It never comes back.
 
-    On Linux the system terminates the client when the keeper dies, also by SIGKILL and together with who started it.
+    On Linux the system terminates the client when the supervisor dies, also by SIGKILL and together with who started it.
     """
     errno = 0
     try:
@@ -240,7 +240,7 @@ def become(order: Order, prctl: "Prctl | None", keeper: int, writing: int) -> No
         _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
         if prctl is not None:
             prctl(PARENT_DEATH_SIGNAL, TERMINATE)
-        if os.getppid() == keeper:  # else it has died before it could be asked for
+        if os.getppid() == supervisor:  # else it has died before it could be asked for
             os.execve(order.words[0], order.words, order.variables)
     except OSError as error:
         errno = error.errno or 0

@@ -10,9 +10,10 @@ import pytest
 
 from tracklog.agents.codex.hooks import fingerprint, hook_key, with_notify
 from tracklog.agents.hooks.command import Recorder, handler, notify_words
-from tracklog.agents.hooks.places import HookFile, Machine
+from tracklog.agents.hooks.places import HookEntry, HookFile, Machine
 from tracklog.agents.hooks.settings import LocatedHook
-from tracklog.hooks.status import Hook, UnreadableSettings, status_of
+from tracklog.agents.roots import claude_home, codex_home
+from tracklog.hooks.status import UnreadableSettings, status_of
 
 RECORDER = Recorder("/usr/bin/python3", "/opt/tracklog/hook.py", "/home/dev/tracklog")
 NOT_TRUSTED = "Codex has not been told to trust it: start `codex` and agree, or look at /hooks there"
@@ -38,9 +39,11 @@ def settings(path: Path, hooks: Any = None, **others: Any) -> Path:
 
 
 def test_hooks_of_claude_code_are_listed_by_level_then_as_the_file_does(machine: Machine) -> None:
-    ours = handler(RECORDER, "claude", "Stop")
+    ours = handler(RECORDER, "claude")
     group = {"matcher": "Bash", "hooks": [command("one"), command("two")]}
-    user = settings(machine.claude / "settings.json", {"Stop": [{"hooks": [ours]}], "PreToolUse": [group]})
+    user = settings(
+        claude_home(machine.env) / "settings.json", {"Stop": [{"hooks": [ours]}], "PreToolUse": [group]}
+    )
     project = settings(machine.cwd / ".claude/settings.json", {"Stop": [{"hooks": [command("three")]}]})
     local = settings(
         machine.cwd / ".claude/settings.local.json",
@@ -54,9 +57,12 @@ def test_hooks_of_claude_code_are_listed_by_level_then_as_the_file_does(machine:
         machine.system / "etc/claude-code/managed-settings.d/10.json",
         {"Stop": [{"hooks": [command("five")]}]},
     )
-    fine, off = machine.claude / "plugins/cache/fine", machine.claude / "plugins/cache/off"
+    fine, off = (
+        claude_home(machine.env) / "plugins/cache/fine",
+        claude_home(machine.env) / "plugins/cache/off",
+    )
     settings(
-        machine.claude / "plugins/installed_plugins.json",
+        claude_home(machine.env) / "plugins/installed_plugins.json",
         plugins={"fine@market": [{"installPath": str(fine)}], "off@market": [{"installPath": str(off)}]},
     )
     plugin = settings(fine / "hooks/hooks.json", {"Stop": [{"hooks": [command("six")]}]})
@@ -66,20 +72,24 @@ def test_hooks_of_claude_code_are_listed_by_level_then_as_the_file_does(machine:
     status = status_of(machine, ("claude",))
     assert status.problems == []
     assert status.hooks == [
-        Hook("claude", "user", user, "Stop", None, ours["command"], ours=True),
-        Hook("claude", "user", user, "PreToolUse", "Bash", "one", ours=False),
-        Hook("claude", "user", user, "PreToolUse", "Bash", "two", ours=False),
-        Hook("claude", "project", project, "Stop", None, "three", ours=False),
-        Hook("claude", "local", local, "Stop", None, "http://localhost/", ours=False),
-        Hook("claude", "managed", managed, "Stop", None, "four", ours=False),
-        Hook("claude", "managed", part, "Stop", None, "five", ours=False),
-        Hook("claude", "plugin", plugin, "Stop", None, "six", ours=False),
-        Hook("claude", "plugin", more, "SessionStart", None, "seven", ours=False),
+        HookEntry("claude", "user", user, "Stop", None, ours["command"], ours=True),
+        HookEntry("claude", "user", user, "PreToolUse", "Bash", "one", ours=False),
+        HookEntry("claude", "user", user, "PreToolUse", "Bash", "two", ours=False),
+        HookEntry("claude", "project", project, "Stop", None, "three", ours=False),
+        HookEntry("claude", "local", local, "Stop", None, "http://localhost/", ours=False),
+        HookEntry("claude", "managed", managed, "Stop", None, "four", ours=False),
+        HookEntry("claude", "managed", part, "Stop", None, "five", ours=False),
+        HookEntry("claude", "plugin", plugin, "Stop", None, "six", ours=False),
+        HookEntry("claude", "plugin", more, "SessionStart", None, "seven", ours=False),
     ]
 
 
 def test_where_all_hooks_are_switched_off_it_is_said_of_all_but_the_managed(machine: Machine) -> None:
-    settings(machine.claude / "settings.json", {"Stop": [{"hooks": [command("one")]}]}, disableAllHooks=False)
+    settings(
+        claude_home(machine.env) / "settings.json",
+        {"Stop": [{"hooks": [command("one")]}]},
+        disableAllHooks=False,
+    )
     local = settings(machine.cwd / ".claude/settings.local.json", disableAllHooks=True)
     settings(
         machine.system / "etc/claude-code/managed-settings.json", {"Stop": [{"hooks": [command("two")]}]}
@@ -88,28 +98,28 @@ def test_where_all_hooks_are_switched_off_it_is_said_of_all_but_the_managed(mach
 
 
 def test_where_only_managed_hooks_are_allowed_it_is_said(machine: Machine) -> None:
-    settings(machine.claude / "settings.json", {"Stop": [{"hooks": [command("one")]}]})
+    settings(claude_home(machine.env) / "settings.json", {"Stop": [{"hooks": [command("one")]}]})
     managed = settings(machine.system / "etc/claude-code/managed-settings.json", allowManagedHooksOnly=True)
     assert [hook.why_not for hook in status_of(machine).hooks] == [f"allowManagedHooksOnly in {managed}"]
 
 
 def test_hooks_of_codex_are_listed_as_it_finds_them(machine: Machine) -> None:
-    ours = handler(RECORDER, "codex", "Stop")
+    ours = handler(RECORDER, "codex")
     requirements = machine.system / "etc/codex/requirements.toml"
     requirements.parent.mkdir(parents=True)
     requirements.write_text('[[hooks.Stop]]\nhooks = [{type = "command", command = "policy"}]\n')
-    user = settings(machine.codex / "hooks.json", {"Stop": [{"hooks": [ours]}]})
-    config = machine.codex / "config.toml"
+    user = settings(codex_home(machine.env) / "hooks.json", {"Stop": [{"hooks": [ours]}]})
+    config = codex_home(machine.env) / "config.toml"
     config.write_text(
         with_notify(
             '[[hooks.PreToolUse]]\nmatcher = "^Bash$"\n'
             'hooks = [{type = "command", command = "mine"}]\n[plugins."demo@test"]\nenabled = true\n',
-            notify_words(RECORDER),
+            notify_words(RECORDER, "codex"),
         )
     )
     project = settings(machine.cwd / ".codex/hooks.json", {"Stop": [{"hooks": [command("theirs")]}]})
     plugin = settings(
-        machine.codex / "plugins/cache/test/demo/1.0/hooks/hooks.json",
+        codex_home(machine.env) / "plugins/cache/test/demo/1.0/hooks/hooks.json",
         {"Stop": [{"hooks": [command("extra")]}]},
     )
     status = status_of(machine, ("codex",))
@@ -128,12 +138,12 @@ def test_hooks_of_codex_are_listed_as_it_finds_them(machine: Machine) -> None:
 
 def test_a_hook_that_codex_was_told_to_trust_runs(machine: Machine) -> None:
     path = settings(
-        machine.codex / "hooks.json", {"PreToolUse": [{"hooks": [command("one") | {"timeout": 3}]}]}
+        codex_home(machine.env) / "hooks.json", {"PreToolUse": [{"hooks": [command("one") | {"timeout": 3}]}]}
     )
     found = LocatedHook("PreToolUse", 0, 0, None, command("one") | {"timeout": 3})
     key = hook_key(HookFile("codex", "user", path), found)
     assert key == f"{path}:pre_tool_use:0:0"
-    config = machine.codex / "config.toml"
+    config = codex_home(machine.env) / "config.toml"
     state = f'[hooks.state."{key}"]\ntrusted_hash = "{fingerprint(found)}"\n'
     config.write_text(state)
     assert [hook.why_not for hook in status_of(machine).hooks] == [None]
@@ -168,17 +178,17 @@ def test_the_fingerprint_is_the_one_that_codex_wrote() -> None:
 
 
 def test_what_cannot_be_read_is_said_and_the_rest_is_listed(machine: Machine) -> None:
-    broken = machine.claude / "settings.json"
+    broken = claude_home(machine.env) / "settings.json"
     broken.write_text('{\n  "hooks": {,}\n}')
-    (machine.codex / "config.toml").write_text("a = \n")
-    (machine.codex / "hooks.json").mkdir()
+    (codex_home(machine.env) / "config.toml").write_text("a = \n")
+    (codex_home(machine.env) / "hooks.json").mkdir()
     project = settings(machine.cwd / ".claude/settings.json", {"Stop": [{"hooks": [command("one")]}]})
     status = status_of(machine)
-    assert status.hooks == [Hook("claude", "project", project, "Stop", None, "one", ours=False)]
+    assert status.hooks == [HookEntry("claude", "project", project, "Stop", None, "one", ours=False)]
     assert status.problems == [
         UnreadableSettings(broken, "line 2, column 13: Expecting property name enclosed in double quotes"),
-        UnreadableSettings(machine.codex / "hooks.json", "it is not a regular file"),
-        UnreadableSettings(machine.codex / "config.toml", "line 1, column 5: Invalid value"),
+        UnreadableSettings(codex_home(machine.env) / "hooks.json", "it is not a regular file"),
+        UnreadableSettings(codex_home(machine.env) / "config.toml", "line 1, column 5: Invalid value"),
     ]
 
 
@@ -194,8 +204,8 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_listed(machine: Machine) ->
     ],
 )
 def test_settings_of_any_shape_are_looked_at(text: str, machine: Machine) -> None:
-    (machine.claude / "settings.json").write_text(text)
-    (machine.codex / "hooks.json").write_text(text)
+    (claude_home(machine.env) / "settings.json").write_text(text)
+    (codex_home(machine.env) / "hooks.json").write_text(text)
     assert status_of(machine) == ([], [])
 
 

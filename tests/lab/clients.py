@@ -23,10 +23,10 @@ from pathlib import Path
 import pytest
 
 from tests.pins import older_clients
-from tracklog.agents.verified_clients import VERIFIED_CLIENTS
+from tracklog.agents.supported import SUPPORTED
 
 PACKAGES = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex"}
-CURRENT = VERIFIED_CLIENTS
+CURRENT = {agent: support.verified_release for agent, support in SUPPORTED.items()}
 OLDER = {agent: older_clients(agent) for agent in PACKAGES}
 PLAYS_ALL = os.environ.get("TRACKLOG_LAB_VERSIONS") == "all"
 PROJECT = Path(__file__).resolve().parents[2]

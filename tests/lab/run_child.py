@@ -40,7 +40,7 @@ from tests.lab.run_stories import Story
 from tests.lab.script import Script, filled
 from tests.lab.words import Json
 from tests.views.cli.command import SOURCE, tracklog
-from tracklog.run import Child, Wish, start
+from tracklog.run import Child, RunRequest, start
 
 GONE_S = (
     60.0  # within this all of a run is gone, whoever died: twice five seconds of grace, and a busy machine
@@ -77,14 +77,14 @@ class Place:
         """What the child is told to use; for Codex it stands in config.toml."""
         return CLAUDE_MODEL if self.agent == "claude" else None
 
-    def wish(self, prompt: str = "please work", **more: Any) -> Wish:
-        """A wish for this client in this home."""
+    def request(self, prompt: str = "please work", **more: Any) -> RunRequest:
+        """A request for this client in this home."""
         given = {"model": self.model, "client": str(self.program), **more}
-        return Wish(agent=self.agent, prompt=prompt, cwd=self.home.cwd, **given)  # type: ignore[arg-type]
+        return RunRequest(agent=self.agent, prompt=prompt, cwd=self.home.cwd, **given)  # type: ignore[arg-type]
 
     def start(self, prompt: str = "please work", **more: Any) -> Child:
         """Starts a child by the Python API."""
-        return start(self.wish(prompt, **more), home=self.ours, env=self.env)
+        return start(self.request(prompt, **more), home=self.ours, env=self.env)
 
     def command(self, verb: str, *arguments: str | Path) -> subprocess.Popen[bytes]:
         """Starts the command in a process of its own."""
@@ -116,8 +116,8 @@ class Place:
         """Everything that runs here."""
         return [one for one in psutil.process_iter() if _home_of(one) == str(self.home.root)]
 
-    def keepers(self) -> list[psutil.Process]:
-        """The keepers of the runs."""
+    def supervisors(self) -> list[psutil.Process]:
+        """The supervisors of the runs."""
         return [one for one in self.processes() if "--told" in _words_of(one)]
 
     def kill_all(self) -> None:
@@ -133,7 +133,7 @@ class Place:
         assert left == [], f"left after {GONE_S:g} s"
 
     def staying(self) -> list[psutil.Process]:
-        """What runs here and goes on to: a keeper whose run was refused is still taking its leave."""
+        """What runs here and goes on to: a supervisor whose run was refused is still taking its leave."""
         return _what_stays(self.processes, within_s=LEAVE_S)
 
     def leftovers(self) -> list[str]:

@@ -1,6 +1,6 @@
 """What is played to children of `tracklog run`, and what their results must say of it.
 
-A story is a scenario with the wish that starts it, and the part of the result that is ours by what was staged: how it ended, the
+A story is a scenario with the request that starts it, and the part of the result that is ours by what was staged: how it ended, the
 calls by verdict, what was denied, which files changed. `{{cwd}}` is filled in as everywhere in the lab.
 """
 
@@ -36,7 +36,7 @@ class Story:
 
     agent: str
     scenario: Scenario
-    wish: Mapping[str, Any] = field(default_factory=lambda: BYPASS)
+    request: Mapping[str, Any] = field(default_factory=lambda: BYPASS)
     text: str | None = None  # the final words, where there are any
     ended_by: str = "completed"
     calls: Mapping[str, int] = field(default_factory=dict)
@@ -81,7 +81,7 @@ CAPPED = story(
     LOOK,
     LOOK,
     LOOK,
-    wish={**BYPASS, "max_turns": 2},
+    request={**BYPASS, "max_turns": 2},
     ended_by="error",
     calls={"ok": 2},
 )
@@ -90,7 +90,7 @@ SHAPED = story(
     reply(call("StructuredOutput", answer="many")),
     reply(call("StructuredOutput", answer=42)),
     reply(Say("Shaped.")),
-    wish={**BYPASS, "json_schema": SHAPE},
+    request={**BYPASS, "json_schema": SHAPE},
     calls={"error": 1, "ok": 1},
 )
 REFUSED = story(
@@ -101,7 +101,7 @@ REFUSED = story(
     reply(call("Write", file_path="{{cwd}}/new.txt", content="x\n")),
     reply(Say("I could not.")),
     env=ALL_TOOLS,
-    wish={"allowed_tools": ("Bash(echo:*)",), "disallowed_tools": ("Bash(rm:*)",)},
+    request={"allowed_tools": ("Bash(echo:*)",), "disallowed_tools": ("Bash(rm:*)",)},
     text="I could not.",
     calls={"denied": 3, "ok": 1},
     denied=("Bash", "Bash", "Write"),
@@ -160,7 +160,7 @@ CODEX_SHAPED = story(
     "structured_output",
     reply(Say('{"answer": 42}')),
     agent="codex",
-    wish={**BYPASS, "json_schema": SHAPE},
+    request={**BYPASS, "json_schema": SHAPE},
     text='{"answer": 42}',
 )
 

@@ -33,7 +33,7 @@ def story(agent: str, ours: Path) -> Scenario:
         name="hooks_installed",
         steps=(Step("please say hi", args=("--dangerously-bypass-hook-trust",) if is_codex else ()),),
         threads={"main": [reply(tool), CLOSING]},
-        config=with_notify("", notify_words(recorder_for(ours))) if is_codex else "",
+        config=with_notify("", notify_words(recorder_for(ours), "codex")) if is_codex else "",
     )
 
 

@@ -21,7 +21,7 @@ from tests.views.cli.command import SOURCE
 from tracklog.home import Home as OurHome
 from tracklog.live.run_entries import Parent
 from tracklog.live.run_register import runs
-from tracklog.run import Child, Heard
+from tracklog.run import Child, RunEvent
 
 pytestmark = pytest.mark.lab
 OLDER = {"claude": ("2.1.197",), "codex": ("0.98.0",)}
@@ -50,7 +50,7 @@ class Played:
     version: str
     holes: dict[str, str]
     document: Json
-    heard: list[Heard]
+    heard: list[RunEvent]
     path_before: Path | None  # as it was said before the client had written a line
     was_there: bool  # at that moment
     charged_micro_usd: float
@@ -63,12 +63,12 @@ class Played:
         return dict(stream_of(self.heard, "result")[-1])
 
 
-def stream_of(heard: list[Heard], kind: str) -> list[Any]:
+def stream_of(heard: list[RunEvent], kind: str) -> list[Any]:
     """The lines of this kind that the client printed."""
     return [one.document for one in heard if one.source == "stream" and one.document.get("type") == kind]
 
 
-def ended(child: Child) -> tuple[Json, list[Heard]]:
+def ended(child: Child) -> tuple[Json, list[RunEvent]]:
     """The result, and all that was heard before."""
     heard = list(child.events())
     return child.result().document, heard
@@ -78,7 +78,7 @@ def ended(child: Child) -> tuple[Json, list[Heard]]:
 def played(story: Story, release: str) -> Played:
     """Plays a story once for all tests of this process."""
     with tempfile.TemporaryDirectory() as folder, place_for(story, Path(folder), release=release) as place:
-        child = place.start(**story.wish)
+        child = place.start(**story.request)
         path = child.transcript_path
         was_there = path is not None and path.exists()
         document, heard = ended(child)
@@ -173,7 +173,7 @@ def test_it_says_how_it_ended_and_what_became_of_every_call(told: Story, release
     }
     if told.text is not None:
         assert document["result"] == told.text
-    if "json_schema" in told.wish:
+    if "json_schema" in told.request:
         assert document["structured_output"] == {"answer": 42}
 
 

@@ -67,13 +67,13 @@ def accounted(place: Place, document: Json) -> None:
     assert [word["what"] for word in place.register() if word["what"] != "named"] == ["started", "ended"]
 
 
-def keeper_of(child: Child) -> psutil.Process:
+def supervisor_of(child: Child) -> psutil.Process:
     """The process between us and the client."""
     assert child.pid is not None
-    keeper = psutil.Process(child.pid).parent()
-    assert keeper is not None
-    assert keeper.pid != os.getpid()
-    return keeper
+    supervisor = psutil.Process(child.pid).parent()
+    assert supervisor is not None
+    assert supervisor.pid != os.getpid()
+    return supervisor
 
 
 def ended_by_a_limit(told: Story, root: Path, *, option: str, says: str) -> None:
@@ -109,14 +109,14 @@ def test_an_answer_that_came_before_a_stop_hook_hangs_is_not_lost(end: str, tmp_
             if end != "timeout":
                 wait_until(hung.exists, "the hook was not run")
                 wait_until(lambda: _has_answer(place), "the answer was not logged")
-                keeper = keeper_of(child)
+                supervisor = supervisor_of(child)
                 {
                     "cancelled": child.cancel,
                     "killed": psutil.Process(child.pid).kill,
-                    "crashed": keeper.kill,
+                    "crashed": supervisor.kill,
                 }[end]()
             document = child.result().document
-            # Without its keeper the client is told to terminate, and may still write the result that it had.
+            # Without its supervisor the client is told to terminate, and may still write the result that it had.
             assert document["ended_by"] in ({end, "completed"} if end == "crashed" else {end})
             if hung.exists():
                 break
@@ -184,14 +184,14 @@ def test_a_cancelled_child_is_over_and_says_what_it_had_done(told: Story, tmp_pa
 
 @BOTH
 @pytest.mark.parametrize("whom", ["client", "keeper"])
-def test_a_killed_client_or_keeper_takes_all_of_the_run_with_it(
+def test_a_killed_client_or_supervisor_takes_all_of_the_run_with_it(
     told: Story, whom: str, tmp_path: Path
 ) -> None:
     with place_for(told, tmp_path) as place:
         child = place.start(**BYPASS)
         place.at_work()
-        keeper = keeper_of(child)
-        (psutil.Process(child.pid) if whom == "client" else keeper).kill()
+        supervisor = supervisor_of(child)
+        (psutil.Process(child.pid) if whom == "client" else supervisor).kill()
         result = child.result()
         expected = ("killed", -signal.SIGKILL) if whom == "client" else ("crashed", None)
         assert (result.ended_by, result.document["exit_code"]) == expected
@@ -219,17 +219,17 @@ def test_when_tracklog_itself_is_killed_all_of_the_run_ends_and_the_log_tells_wh
 
 
 @BOTH
-def test_when_tracklog_and_its_keeper_are_killed_at_once_the_client_ends_and_the_next_run_removes_the_rest(
+def test_when_tracklog_and_its_supervisor_are_killed_at_once_the_client_ends_and_the_next_run_removes_the_rest(
     told: Story, tmp_path: Path
 ) -> None:
     with place_for(told, tmp_path) as place:
         process = place.command(*told_to(told))
         place.at_work()
-        (keeper,) = place.keepers()
+        (supervisor,) = place.supervisors()
         ours = psutil.Process(process.pid)
-        for one in (ours, keeper):
+        for one in (ours, supervisor):
             one.suspend()
-        for one in (ours, keeper):
+        for one in (ours, supervisor):
             one.kill()
         process.communicate(timeout=WAIT_S)
         wait_until(

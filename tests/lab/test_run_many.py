@@ -75,13 +75,13 @@ def live(place: Place, fate: Fate) -> None:
 
 
 def strike(client: int, whom: str) -> None:
-    """Kills the client, or the keeper above it, if it is still there."""
+    """Kills the client, or the supervisor above it, if it is still there."""
     try:
         process = psutil.Process(client)
-        keeper = process.parent()
-        assert keeper is not None
-        if "--told" in keeper.cmdline():
-            (process if whom == "client" else keeper).kill()
+        supervisor = process.parent()
+        assert supervisor is not None
+        if "--told" in supervisor.cmdline():
+            (process if whom == "client" else supervisor).kill()
     except psutil.NoSuchProcess:
         return
 

@@ -1,6 +1,6 @@
 """On a loaded machine a run did not hear of the client's Stop hook.
 
-The keeper removed the private folder as soon as the client had ended. If tracklog had not been given the processor since
+The supervisor removed the private folder as soon as the client had ended. If tracklog had not been given the processor since
 the hook ran, the payload was gone before it was read: with eight busy processes on two cores in four of ten runs.
 """
 
@@ -14,17 +14,17 @@ import time
 from pathlib import Path
 
 from tracklog.run.process.private_dir import Fifo, hook_words
-from tracklog.run.process.supervise import Kept, keep
+from tracklog.run.process.supervise import SupervisedClient, start_supervised
 
 LIMIT_S = 60.0
 
 
-def wait_until_over(kept: Kept) -> None:
+def wait_until_over(kept: SupervisedClient) -> None:
     until = time.monotonic() + LIMIT_S
     while not kept.is_over:
         assert time.monotonic() < until
         select.select([kept.told], [], [], 0.5)
-        kept.hear()
+        kept.read_reports()
 
 
 def test_a_payload_can_be_read_after_the_client_has_ended(tmp_path: Path) -> None:
@@ -34,10 +34,10 @@ def test_a_payload_can_be_read_after_the_client_has_ended(tmp_path: Path) -> Non
     fifo = Fifo(folder / "stop.fifo")
     words = [sys.executable, "-c", "pass"]
     hooked = f"echo last words | {shlex.join(hook_words(folder / 'stop.fifo'))}; exec {shlex.join(words)}"
-    kept = keep(["/bin/sh", "-c", hooked], cwd=tmp_path, env=dict(os.environ), folder=folder)
+    kept = start_supervised(["/bin/sh", "-c", hooked], cwd=tmp_path, env=dict(os.environ), folder=folder)
     try:
         wait_until_over(kept)
-        assert (kept.exit_code, fifo.hear()) == (0, [b"last words\n"])
+        assert (kept.exit_code, fifo.read_payloads()) == (0, [b"last words\n"])
     finally:
         kept.close()
         fifo.close()
@@ -51,11 +51,11 @@ def test_the_folder_goes_with_tracklog_though_nobody_closes_the_run(tmp_path: Pa
     code = (
         "import os, select, signal, sys\n"
         "from pathlib import Path\n"
-        "from tracklog.run.process.supervise import keep\n"
-        f"kept = keep(['/bin/sh', '-c', 'exit 3'], cwd=Path('/'), env=dict(os.environ), folder=Path({str(folder)!r}))\n"
+        "from tracklog.run.process.supervise import start_supervised\n"
+        f"kept = start_supervised(['/bin/sh', '-c', 'exit 3'], cwd=Path('/'), env=dict(os.environ), folder=Path({str(folder)!r}))\n"
         "while not kept.is_over:\n"
         "    select.select([kept.told], [], [], 0.5)\n"
-        "    kept.hear()\n"
+        "    kept.read_reports()\n"
         f"print(os.path.exists({str(folder)!r}), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )

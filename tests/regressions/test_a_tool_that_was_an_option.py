@@ -2,7 +2,7 @@
 
 A user ran `tracklog run --allow Read --allow=--dangerously-skip-permissions`. Claude Code's `--allowedTools` takes words up to the
 next one with a dash, so the second value switched every permission off. The same words went through `--deny`, `--model`,
-`--name`, `--permission-mode`, `--add-dir`, lists of `--many`, and `tracklog.run.Wish`.
+`--name`, `--permission-mode`, `--add-dir`, lists of `--many`, and `tracklog.run.RunRequest`.
 """
 
 from __future__ import annotations
@@ -94,5 +94,5 @@ def test_a_line_of_a_list_is_refused_before_anything_is_started(
 def test_the_python_interface_refuses_it_too(tmp_path: Path, asked: dict[str, Any]) -> None:
     given: dict[str, Any] = {"agent": "claude", "client": str(_client(tmp_path)), **asked}
     with pytest.raises(UserError, match="must not start with a dash"):
-        run.start(run.Wish(prompt="x", cwd=tmp_path, **given), home=tmp_path / "ours", env={})
+        run.start(run.RunRequest(prompt="x", cwd=tmp_path, **given), home=tmp_path / "ours", env={})
     assert not (tmp_path / "was-started").exists()

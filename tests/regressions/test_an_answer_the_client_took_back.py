@@ -50,7 +50,7 @@ def _started(tmp_path: Path, *, has_hooks: bool, idle_s: float | None = None) ->
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
     given: dict[str, Any] = {"limits": run.Limits(idle_s=idle_s), "client": str(program)}
     return run.start(
-        run.Wish(agent="claude", prompt="x", cwd=tmp_path, **given), home=tmp_path / "ours", env=env
+        run.RunRequest(agent="claude", prompt="x", cwd=tmp_path, **given), home=tmp_path / "ours", env=env
     )
 
 

@@ -2,7 +2,7 @@
 
 The README said that no process is left "whoever is killed". With `kill -9` of both at once nobody was left to end the client:
 Claude Code made 18 more requests within 20 seconds, and would have worked to its end. Now Linux itself terminates the
-client when its keeper dies, and the next run kills what the client had started.
+client when its supervisor dies, and the next run kills what the client had started.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def test_the_client_ends_and_the_next_run_kills_what_it_started(tmp_path: Path) 
         while not (started.exists() and started.read_text().endswith("\n")):
             assert ours.poll() is None
         pids = [int(word) for word in started.read_text().split()]
-        keeper = psutil.Process(pids[0]).parent()
-        assert keeper is not None
-        both = (psutil.Process(ours.pid), keeper)
+        supervisor = psutil.Process(pids[0]).parent()
+        assert supervisor is not None
+        both = (psutil.Process(ours.pid), supervisor)
         for one in both:
             one.suspend()  # so that neither sees the other die
         run = psutil.Process(pids[0]).environ()[MARK]

@@ -240,10 +240,10 @@ def test_the_same_session_in_another_home_may_be_open(
 @on_linux
 def test_the_python_interface_refuses_it_too(place: Place) -> None:
     session = place.begun()
-    wish = run.Wish(agent="claude", prompt="say two", cwd=place.cwd, resume=session)
+    request = run.RunRequest(agent="claude", prompt="say two", cwd=place.cwd, resume=session)
     with running("sleep", "600") as pid:
         place.register(session, pid, start_ticks(pid))
         with pytest.raises(UserError, match=f"open in process {pid}"):
-            run.start(wish, home=place.top / "ours", env=place.env)
-        child = run.start(wish._replace(is_forced=True), home=place.top / "ours", env=place.env)
+            run.start(request, home=place.top / "ours", env=place.env)
+        child = run.start(request._replace(is_forced=True), home=place.top / "ours", env=place.env)
         assert child.result().text == "two"

@@ -46,14 +46,14 @@ def client(tmp_path: Path, *lines: str) -> str:
 
 def started(tmp_path: Path, *lines: str, **limits: float) -> run.Child:
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
-    wish = run.Wish(
+    request = run.RunRequest(
         agent="claude",
         prompt="six times seven",
         cwd=tmp_path,
         client=client(tmp_path, *lines),
         limits=run.Limits(grace_s=0.3, **limits),  # type: ignore[arg-type]
     )
-    return run.start(wish, home=tmp_path / "ours", env=env)
+    return run.start(request, home=tmp_path / "ours", env=env)
 
 
 def say(line: str) -> str:
@@ -157,9 +157,9 @@ def test_it_can_be_awaited_and_who_stops_waiting_cancels_it(tmp_path: Path) -> N
 
 
 def test_a_program_that_is_none_is_the_user_s_mistake_and_nothing_is_left(tmp_path: Path) -> None:
-    wish = run.Wish(agent="claude", prompt="x", cwd=tmp_path, client=str(tmp_path / "nowhere"))
+    request = run.RunRequest(agent="claude", prompt="x", cwd=tmp_path, client=str(tmp_path / "nowhere"))
     with pytest.raises(UserError, match="name another with --client"):
-        run.start(wish, home=tmp_path / "ours", env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]})
+        run.start(request, home=tmp_path / "ours", env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]})
     assert list((tmp_path / "ours/runs/now").iterdir()) == []
 
 
@@ -252,15 +252,17 @@ def test_who_reads_us_may_go_and_the_exit_code_tells_all_the_same(tmp_path: Path
     assert done.returncode == 1
 
 
-def test_a_keeper_that_was_stopped_does_not_hold_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_supervisor_that_was_stopped_does_not_hold_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "_IN_VAIN_S", 0.5)
-    monkeypatch.setattr(supervise, "_KEEPER_S", 0.5)
+    monkeypatch.setattr(supervise, "_SUPERVISOR_S", 0.5)
     child = started(tmp_path, say(STARTED), "time.sleep(300)")
     next(one for one in child.events() if one.what == "system/init")
     assert child.pid is not None
-    keeper = psutil.Process(child.pid).parent()
-    assert keeper is not None
-    keeper.suspend()
+    supervisor = psutil.Process(child.pid).parent()
+    assert supervisor is not None
+    supervisor.suspend()
     child.cancel()
     child.cancel()
     assert child.result().ended_by == "cancelled"
@@ -275,7 +277,7 @@ def test_it_is_listened_to_and_ended_in_time_though_loading_takes_long(
     child = started(tmp_path, say(STARTED), "time.sleep(300)")
     next(one for one in child.events() if one.what == "system/init")
     deadline = time.monotonic() + 60
-    while child.pid is None:  # the keeper and the client speak through different pipes
+    while child.pid is None:  # the supervisor and the client speak through different pipes
         assert time.monotonic() < deadline
         time.sleep(0.01)
     client = psutil.Process(child.pid)

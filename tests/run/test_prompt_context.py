@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracklog.run.prompt_context import MOST_BYTES, fenced, with_context
+from tracklog.run.request import MOST_CONTEXT_BYTES, fenced, with_context
 
 
 def test_the_text_stands_whole_between_two_lines_that_say_it_is_data() -> None:
@@ -39,12 +39,12 @@ def test_a_text_that_holds_its_own_fence_gets_another() -> None:
 
 
 def test_a_long_text_is_cut_between_characters_and_this_is_said_outside() -> None:
-    whole = fenced("s", "é" * MOST_BYTES)
+    whole = fenced("s", "é" * MOST_CONTEXT_BYTES)
     said, _, inside, _ = whole.split("\n")
     assert said.endswith(" It is cut: the first 200 KB of 400.")
-    assert inside == "é" * (MOST_BYTES // 2)
-    assert fenced("s", "x" * (MOST_BYTES - 1) + "é").split("\n")[2] == "x" * (MOST_BYTES - 1)
-    assert "cut" not in fenced("s", "x" * MOST_BYTES).split("\n")[0]
+    assert inside == "é" * (MOST_CONTEXT_BYTES // 2)
+    assert fenced("s", "x" * (MOST_CONTEXT_BYTES - 1) + "é").split("\n")[2] == "x" * (MOST_CONTEXT_BYTES - 1)
+    assert "cut" not in fenced("s", "x" * MOST_CONTEXT_BYTES).split("\n")[0]
 
 
 def test_a_session_id_cannot_say_anything() -> None:

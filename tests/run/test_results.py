@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tracklog.agents.claude_code.client import ClaudeSense
-from tracklog.agents.codex.client import CodexSense
-from tracklog.model.run_request import Wish
+from tracklog.agents.supported import support_for
+from tracklog.model.run_request import RunRequest
 from tracklog.model.usage import Tokens, UsageRow
 from tracklog.run.limits import StopReason
 from tracklog.run.log_facts import NOTHING_COLLECTED, Collected, RunUsage
@@ -41,13 +40,13 @@ ROW = UsageRow(
 def ending(
     tmp_path: Path, *, agent: Any = "claude", said: list[dict[str, Any]] | None = None, **others: Any
 ) -> Ending:
-    sense = ClaudeSense() if agent == "claude" else CodexSense()
+    stream = support_for(agent).client.stream()
     for line in said or []:
-        sense.take(line)
+        stream.add(line)
     known: dict[str, Any] = {
         "run": "r",
-        "wish": Wish(agent=agent, prompt="x", cwd=tmp_path, **others.pop("wish", {})),
-        "sense": sense,
+        "request": RunRequest(agent=agent, prompt="x", cwd=tmp_path, **others.pop("request", {})),
+        "stream": stream,
         "session": "s",
         "transcript_path": "/t.jsonl",
         "stop": None,
@@ -152,7 +151,7 @@ def test_codex_is_told_in_the_same_shape_with_its_own_usage(tmp_path: Path) -> N
         {"type": "item.completed", "item": {"type": "agent_message", "text": '{"n":1}'}},
         {"type": "turn.completed", "usage": {"input_tokens": 9, "cached_input_tokens": 3}},
     ]
-    found = ending(tmp_path, agent="codex", said=said, wish={"json_schema": {"type": "object"}})
+    found = ending(tmp_path, agent="codex", said=said, request={"json_schema": {"type": "object"}})
     document = result_of(found).document
     assert (document["ended_by"], document["result"], document["structured_output"]) == (
         "completed",
@@ -164,7 +163,7 @@ def test_codex_is_told_in_the_same_shape_with_its_own_usage(tmp_path: Path) -> N
 
 
 def test_without_a_log_the_client_s_own_sum_is_all_there_is(tmp_path: Path) -> None:
-    found = ending(tmp_path, said=[SUCCESS], spent=None, wish={"persists": False})
+    found = ending(tmp_path, said=[SUCCESS], spent=None, request={"persists": False})
     document = result_of(found).document
     assert (document["cost_micro_usd"], document["bounds"], document["sources"]["cost"]) == (
         500_000,
@@ -200,7 +199,9 @@ def test_the_end_may_be_told_by_the_hook_or_the_log_alone(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("odd", [1e308, -5, True, "much", None, float("nan")])
 def test_a_sum_that_is_none_is_not_taken_for_one(tmp_path: Path, odd: object) -> None:
-    found = ending(tmp_path, said=[{**SUCCESS, "total_cost_usd": odd}], spent=None, wish={"persists": False})
+    found = ending(
+        tmp_path, said=[{**SUCCESS, "total_cost_usd": odd}], spent=None, request={"persists": False}
+    )
     assert result_of(found).cost_micro_usd is None
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from tracklog.agents.risks import MOST_BYTES, MOST_FILES, Danger
+from tracklog.agents.risks import MOST_BYTES, MOST_FILES, Risk
 from tracklog.errors import UserError
 from tracklog.home import Home
-from tracklog.run.trust import Untrusted, dangers_in, is_trusted, trust
+from tracklog.run.trust import Untrusted, is_trusted, risks_in, trust
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def put(path: Path, content: Any) -> Path:
 
 
 def told(cwd: Path, user: dict[str, str], agent: str = "claude") -> list[tuple[str, str, str]]:
-    return [(os.path.relpath(path, cwd), what, detail) for path, what, detail in dangers_in(cwd, agent, user)]
+    return [(os.path.relpath(path, cwd), what, detail) for path, what, detail in risks_in(cwd, agent, user)]
 
 
 def hook(command: str, event: str = "Stop") -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_a_folder_with_nothing_in_it_asks_nobody(
     put(project / ".claude/settings.json", {"model": "opus", "permissions": {"deny": ["Bash"]}, "hooks": {}})
     put(project / ".claude/commands/hello.md", "---\ndescription: hooks: none\n---\nhooks: x\n")
     put(project / ".codex/config.toml", 'model = "gpt-5"\n')
-    assert dangers_in(project, agent, user) == []
+    assert risks_in(project, agent, user) == []
     assert is_trusted(home, project, [])
 
 
@@ -170,9 +170,9 @@ def test_the_users_own_settings_are_not_the_folders(
     put(tmp_path / "user/.codex/config.toml", 'notify = ["sh"]')
     (project / ".claude").mkdir()
     (project / ".claude/settings.json").symlink_to(own)
-    assert dangers_in(tmp_path / "user", "claude", user) == []
-    assert dangers_in(tmp_path / "user", "codex", user) == []
-    assert dangers_in(project, "claude", user) == []
+    assert risks_in(tmp_path / "user", "claude", user) == []
+    assert risks_in(tmp_path / "user", "codex", user) == []
+    assert risks_in(project, "claude", user) == []
     elsewhere = user | {"CLAUDE_CONFIG_DIR": str(tmp_path / "other")}
     assert told(project, elsewhere) == [(".claude/settings.json", "hook Stop", "sh mine.sh")]
 
@@ -202,12 +202,12 @@ def test_settings_count_in_the_folder_and_local_ones_at_the_root_of_the_first_ch
     other = tmp_path / "other"
     subprocess.run(["git", "worktree", "add", "-q", str(other)], cwd=project, check=True)
     local = (project / ".claude/settings.local.json", "hook Stop", "sh local.sh")
-    assert dangers_in(project / "sub", "claude", user) == [
+    assert risks_in(project / "sub", "claude", user) == [
         (project / "sub/.claude/settings.json", "hook Stop", "sh sub.sh"),
         local,
     ]
     other = other.resolve()
-    assert dangers_in(other / "sub", "claude", user) == [
+    assert risks_in(other / "sub", "claude", user) == [
         (other / "sub/.claude/settings.json", "hook Stop", "sh sub.sh"),
         local,
     ]
@@ -244,7 +244,7 @@ def test_the_heads_of_agents_and_skills_are_looked_at_up_to_the_root(
         "\thooks: x",
     ],
 )
-def test_a_head_that_is_more_than_plain_keys_is_a_danger(
+def test_a_head_that_is_more_than_plain_keys_is_a_risk(
     project: Path, user: dict[str, str], head: str
 ) -> None:
     put(project / ".claude/agents/a.md", f"---\n{head}\n---\n".encode())
@@ -275,12 +275,12 @@ def test_a_file_that_cannot_be_judged_is_a_danger_until_it_changes(
     project: Path, user: dict[str, str], home: Home, name: str, content: bytes
 ) -> None:
     put(project / name, content)
-    dangers = dangers_in(project, "claude", user)
-    assert [(d.path, d.what) for d in dangers] == [(project / name, "cannot be read")]
-    trust(home, project, dangers)
-    assert is_trusted(home, project, dangers_in(project, "claude", user))
+    risks = risks_in(project, "claude", user)
+    assert [(d.path, d.what) for d in risks] == [(project / name, "cannot be read")]
+    trust(home, project, risks)
+    assert is_trusted(home, project, risks_in(project, "claude", user))
     put(project / name, content + b" x")
-    assert not is_trusted(home, project, dangers_in(project, "claude", user))
+    assert not is_trusted(home, project, risks_in(project, "claude", user))
 
 
 def test_what_could_not_be_looked_at_is_never_trusted_for_good(
@@ -291,16 +291,16 @@ def test_what_could_not_be_looked_at_is_never_trusted_for_good(
     (project / ".claude/settings.local.json").mkdir()
     (project / ".claude/skills").symlink_to("skills")
     (project / ".claude/agents").symlink_to("/")
-    dangers = dangers_in(project, "claude", user)
-    assert [(str(d.path.relative_to(project / ".claude")), d.what) for d in dangers] == [
+    risks = risks_in(project, "claude", user)
+    assert [(str(d.path.relative_to(project / ".claude")), d.what) for d in risks] == [
         ("settings.json", "cannot be read"),
         ("settings.local.json", "cannot be read"),
         ("agents", "cannot be read"),
         ("skills", "cannot be read"),
     ]
-    trust(home, project, dangers)
-    assert is_trusted(home, project, dangers)
-    assert not is_trusted(home, project, dangers_in(project, "claude", user))
+    trust(home, project, risks)
+    assert is_trusted(home, project, risks)
+    assert not is_trusted(home, project, risks_in(project, "claude", user))
 
 
 def test_too_many_files_are_not_passed_over(project: Path, user: dict[str, str]) -> None:
@@ -319,7 +319,7 @@ def test_folders_that_link_to_one_another_are_looked_at_once(project: Path, user
 def test_a_long_detail_is_cut_and_still_tells_every_change(project: Path, user: dict[str, str]) -> None:
     for middle in "ab":
         put(project / f"{middle}/.claude/settings.json", hook(f"{'x' * 500}{middle}{'y' * 500}"))
-    one, other = (dangers_in(project / name, "claude", user)[0].detail for name in "ab")
+    one, other = (risks_in(project / name, "claude", user)[0].detail for name in "ab")
     assert len(one) <= 200
     assert one != other
     assert one.replace(one[-41:], "") == other.replace(other[-41:], "")
@@ -371,7 +371,7 @@ def test_a_file_made_to_keep_us_busy_does_not(
 ) -> None:
     put(project / name, content)
     began = time.process_time()
-    dangers_in(project, "codex" if ".codex" in name else "claude", user)
+    risks_in(project, "codex" if ".codex" in name else "claude", user)
     assert time.process_time() - began < 10
 
 
@@ -382,7 +382,7 @@ def test_codex_in_a_worktree_takes_the_hooks_of_the_first_checkout(
     put(project / ".codex/hooks.json", hook("sh first.sh"))
     put(project / ".codex/config.toml", 'notify = ["sh"]')
     subprocess.run(["git", "worktree", "add", "-q", str(tmp_path / "other")], cwd=project, check=True)
-    assert dangers_in(tmp_path / "other", "codex", user) == [
+    assert risks_in(tmp_path / "other", "codex", user) == [
         (project / ".codex/hooks.json", "hook Stop", "sh first.sh")
     ]
 
@@ -392,16 +392,16 @@ def test_trust_ends_when_a_thing_changes_or_comes_and_not_when_one_goes(
 ) -> None:
     settings = hook("sh a.sh") | {"env": {"FOO": "bar"}}
     put(project / ".claude/settings.json", settings)
-    dangers = dangers_in(project, "claude", user)
-    assert not is_trusted(home, project, dangers)
-    assert trust(home, project, dangers) is None
-    assert is_trusted(home, project, dangers)
+    risks = risks_in(project, "claude", user)
+    assert not is_trusted(home, project, risks)
+    assert trust(home, project, risks) is None
+    assert is_trusted(home, project, risks)
     put(project / ".claude/settings.json", hook("sh a.sh"))
-    assert is_trusted(home, project, dangers_in(project, "claude", user))
+    assert is_trusted(home, project, risks_in(project, "claude", user))
     put(project / ".claude/settings.json", hook("sh b.sh"))
-    assert not is_trusted(home, project, dangers_in(project, "claude", user))
+    assert not is_trusted(home, project, risks_in(project, "claude", user))
     put(project / ".claude/settings.json", settings | {"apiKeyHelper": "sh k.sh"})
-    assert not is_trusted(home, project, dangers_in(project, "claude", user))
+    assert not is_trusted(home, project, risks_in(project, "claude", user))
 
 
 def test_trust_is_of_one_real_folder_however_it_is_called(
@@ -409,11 +409,11 @@ def test_trust_is_of_one_real_folder_however_it_is_called(
 ) -> None:
     put(project / ".claude/settings.json", hook("sh a.sh"))
     (project.parent / "link").symlink_to(project)
-    dangers = dangers_in(project.parent / "link", "claude", user)
-    trust(home, project.parent / "link", dangers)
-    assert is_trusted(home, project, dangers_in(project, "claude", user))
+    risks = risks_in(project.parent / "link", "claude", user)
+    trust(home, project.parent / "link", risks)
+    assert is_trusted(home, project, risks_in(project, "claude", user))
     other = put(project.parent / "other/.claude/settings.json", hook("sh a.sh")).parents[1]
-    assert not is_trusted(home, other, dangers_in(other, "claude", user))
+    assert not is_trusted(home, other, risks_in(other, "claude", user))
 
 
 def test_a_worktree_of_a_trusted_folder_is_trusted_with_the_same_things(
@@ -422,20 +422,20 @@ def test_a_worktree_of_a_trusted_folder_is_trusted_with_the_same_things(
     put(project / ".claude/settings.json", hook("sh a.sh"))
     repository(project)
     put(project / ".claude/settings.local.json", {"apiKeyHelper": "sh k.sh"})
-    trust(home, project, dangers_in(project, "claude", user))
+    trust(home, project, risks_in(project, "claude", user))
     other = tmp_path / "other"
     subprocess.run(["git", "worktree", "add", "-q", str(other)], cwd=project, check=True)
-    assert is_trusted(home, project, dangers_in(other, "claude", user))
+    assert is_trusted(home, project, risks_in(other, "claude", user))
     put(other / ".claude/settings.json", hook("sh b.sh"))
-    assert not is_trusted(home, project, dangers_in(other, "claude", user))
+    assert not is_trusted(home, project, risks_in(other, "claude", user))
 
 
 def test_trust_is_kept_for_us_alone_and_of_several_folders(project: Path, home: Home) -> None:
-    danger = Danger(project / ".mcp.json", "MCP server a", "sh")
+    risk = Risk(project / ".mcp.json", "MCP server a", "sh")
     with ThreadPoolExecutor(8) as threads:
         folders = [project / str(n) for n in range(24)]
-        list(threads.map(lambda folder: trust(home, folder, [danger]), folders))
-    assert all(is_trusted(home, folder, [danger]) for folder in folders)
+        list(threads.map(lambda folder: trust(home, folder, [risk]), folders))
+    assert all(is_trusted(home, folder, [risk]) for folder in folders)
     assert (home.runs / "trusted.json").stat().st_mode & 0o777 == 0o600
     assert home.runs.stat().st_mode & 0o777 == 0o700
 
@@ -444,30 +444,30 @@ def test_trust_is_kept_for_us_alone_and_of_several_folders(project: Path, home: 
     "garbage", [b"", b"{", b"[]", b'{"v": 2, "trusted": {}}', b'{"v": 1, "trusted": {"/": "all"}}', b"\xff" * 9, b"[" * 99999]
 )  # fmt: skip
 def test_garbage_trusts_nothing_and_is_set_aside(project: Path, home: Home, garbage: bytes) -> None:
-    danger = Danger(project / ".mcp.json", "MCP server a", "sh")
+    risk = Risk(project / ".mcp.json", "MCP server a", "sh")
     home.runs.mkdir(parents=True, mode=0o700)
     home.path.chmod(0o700)
     put(home.runs / "trusted.json", garbage)
-    assert not is_trusted(home, project, [danger])
+    assert not is_trusted(home, project, [risk])
     assert (home.runs / "trusted.json").read_bytes() == garbage
-    note = trust(home, project, [danger])
+    note = trust(home, project, [risk])
     [aside] = home.runs.glob("trusted.broken-*.json")
     assert note == (
         f"{home.runs / 'trusted.json'} could not be read: it is kept as {aside.name}, and nothing of it is trusted"
     )
     assert aside.read_bytes() == garbage
-    assert is_trusted(home, project, [danger])
+    assert is_trusted(home, project, [risk])
 
 
 def test_untrusted_says_in_one_line_what_to_do(project: Path) -> None:
     cwd = project / "odd\nname"
-    dangers = [
-        Danger(cwd / ".mcp.json", "MCP server a\n", "sh\x1b[2J"),
-        Danger(cwd / ".mcp.json", "MCP server b", "x"),
+    risks = [
+        Risk(cwd / ".mcp.json", "MCP server a\n", "sh\x1b[2J"),
+        Risk(cwd / ".mcp.json", "MCP server b", "x"),
     ]
-    error = Untrusted(cwd, dangers)
+    error = Untrusted(cwd, risks)
     assert isinstance(error, UserError)
-    assert error.dangers == dangers
+    assert error.risks == risks
     assert str(error) == (
         f"{project}/odd?name has settings of its own that run code or steer the client (2 things in 1 file): "
         "look at them, then --trust"

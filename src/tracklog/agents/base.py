@@ -7,27 +7,34 @@ Rules
   3. The base class of each topic answers for an agent that we do not know: one that has nothing special.
 """
 
+
+
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from tracklog.errors import UserError
 from tracklog.model.ids import MAIN, ThreadId
 from tracklog.sources.log_file import MAIN_KINDS, THREAD_KINDS, Agent, LogFile
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
+    from tracklog.agents.hooks.places import Documents, HookEntry, HookFile, Level, Machine
+    from tracklog.agents.risks import Risk
     from tracklog.model.events import LogEvent, Place
     from tracklog.model.ids import NodeId
     from tracklog.model.lineage.copies import Own
     from tracklog.model.lineage.trace import Trace
     from tracklog.model.records import Piece, Record
+    from tracklog.model.run_request import RunRequest
     from tracklog.model.states import Doing, Sign
-    from tracklog.model.usage import CountRule, Source, UsageBlock
+    from tracklog.model.usage import CountRule, Source, UsageBlock, UsageRow
+    from tracklog.sources.log_file import Root
     from tracklog.sources.process_start import Alive
 
 
@@ -144,6 +151,29 @@ class Retention(NamedTuple):
     days: int
     said_by: Path | None = None
     why_paused: str | None = None  # why recent clients delete nothing at present
+
+
+class ClientStream(Protocol):
+    """Reads what a headless client prints on stdout, one JSON document at a time."""
+
+    session: str | None
+    model: str | None
+    text: str | None  # the last text of the main thread
+    error: str | None
+    result: Mapping[str, Any] | None  # the client's own result object, if it prints one
+    usage: Mapping[str, Any] | None  # in the client's words, if it prints it apart from `result`
+    requests: dict[str, tuple[str | None, Mapping[str, Any]]]  # by id: model and usage, if it prints them
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the client has reported how it ended."""
+
+    @property
+    def answer(self) -> str | None:
+        """The final text of a client that has finished; its log holds it too, or will in a moment."""
+
+    def add(self, document: Mapping[str, Any]) -> str:
+        """Read one document; returns what kind it is."""
 
 
 class AgentLogs:
@@ -366,11 +396,129 @@ class AgentProcesses:
 
 
 class AgentClient:
-    """An agent's headless client: program, arguments, stream, and what a folder makes it run."""
+    """An agent's headless client: program, arguments, stream, and what a folder makes it run.
+
+    The base class refuses to run anything: of an agent that we do not know there is no program to start.
+    """
+
+    program = ""  # as it is called on PATH
+    project_folder = ""  # the folder in a project that holds settings
+    missing: Sequence[str] = ()  # fields of RunRequest that the client has no equivalent for
+    takes_session_id = False  # whether a new session's id can be chosen before the start
+    reporting_hooks: Sequence[
+        str
+    ] = ()  # events of hooks given to one run that report to us; empty: it takes none
+    permission_event: str | None = None  # of the hook that can answer a permission request
+
+    def arguments(
+        self, request: RunRequest, *, session: str | None, settings: Path | None, schema: Path | None
+    ) -> list[str]:
+        """All arguments of the client for this request. The prompt is none of them: it goes to stdin."""
+        raise _not_supported()
+
+    def interactive_arguments(self, session: str) -> list[str]:
+        """The arguments with which a person goes on with a session in the terminal."""
+        raise _not_supported()
+
+    def environment(self, env: Mapping[str, str]) -> dict[str, str]:
+        """The caller's environment, without what another session of this client left in it."""
+        return dict(env)
+
+    def settings(self, hooks: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes | None:
+        """A settings file for one run with these hooks, by event; None if the client takes none."""
+        return None
+
+    def schema_file(self, request: RunRequest) -> bytes | None:
+        """The JSON schema of the answer, if the client wants it in a file."""
+        return None
+
+    def stream(self) -> ClientStream:
+        """A new reader of the client's stdout."""
+        raise _not_supported()
+
+    def is_full_model_name(self, model: str) -> bool:
+        """Whether this names one model. A short name means what the client makes of it."""
+        return True
+
+    def usage_document(self, row: UsageRow) -> dict[str, Any]:
+        """Tokens in the words of this client's stream."""
+        raise _not_supported()
+
+    def log_of(self, session: str, cwd: Path, env: Mapping[str, str]) -> Path | None:
+        """Where a session's main log is or will be; None if only a search finds it."""
+        return None
+
+    def logs_beside(self, log: Path) -> list[Path]:
+        """The further files of a session whose main log is known by `log_of`."""
+        return []
+
+    def log_roots(self, env: Mapping[str, str]) -> list[Root]:
+        """Where the client writes new logs."""
+        return []
+
+    def log_folders(self, cwd: Path, env: Mapping[str, str]) -> list[Path] | None:
+        """The folders that hold the main logs of this working folder; None if any folder may."""
+        return None
+
+    def risks(self, cwd: Path, env: Mapping[str, str]) -> Iterable[Risk]:
+        """What files of this folder, which are not the user's own, would make the client run, or steer it by."""
+        raise _not_supported()
 
 
 class AgentHooks:
-    """An agent's hooks, and the settings files that name them."""
+    """An agent's hooks, and the settings files that name them.
+
+    The base class has no settings files, so nothing is installed and nothing is listed.
+    """
+
+    event_sets: Mapping[str, Sequence[str]] = {}  # default, oldest (what old releases know), all
+    blocking_events: Sequence[str] = ()  # the client waits for the answer of such a hook: never ours
+    timeouts_s: Mapping[str, int] = {}  # of events whose hooks may not ask for as long as ours do
+    note_after_install: str | None = None  # what its user has to do before our hooks run
+
+    def home(self, env: Mapping[str, str]) -> Path | None:
+        """The folder of the user's own settings, whether it exists or not."""
+        return None
+
+    def file_for(self, machine: Machine, level: Level) -> HookFile | None:
+        """The file into which our hooks go; None if the agent does not have this level."""
+        return None
+
+    def level_of(self, path: Path) -> Level | None:
+        """The level of a settings file in some project, by its name; None if it is not this agent's."""
+        return None
+
+    def suitable_events(self, machine: Machine) -> tuple[str, str | None]:
+        """The set of events that the installed release takes; and this release, if it is too old for all of ours."""
+        return "default", None
+
+    def installed(self, machine: Machine, documents: Documents) -> Iterator[HookEntry]:
+        """Every hook on every level, in the order in which they fire, and why one does not."""
+        return iter(())
+
+    def notify_file(self, machine: Machine, level: Level) -> HookFile | None:
+        """The file that names a program to run after every turn, which is no hook; None if there is no such setting."""
+        return None
+
+    def is_notify_free(self, text: str | None) -> bool:
+        """Whether that file names no program, or ours."""
+        raise _not_supported()
+
+    def has_notify(self, text: str | None, words: Sequence[str]) -> bool:
+        """Whether it names exactly this program."""
+        raise _not_supported()
+
+    def with_notify(self, text: str | None, words: Sequence[str]) -> str:
+        """The text of the file with this program, which it must not name yet."""
+        raise _not_supported()
+
+    def without_notify(self, text: str) -> str:
+        """The text of the file without our program."""
+        raise _not_supported()
+
+
+def _not_supported() -> UserError:
+    return UserError("tracklog does not support this agent: `tracklog run --help` names those that it does")
 
 
 class AgentReplay:
@@ -404,6 +552,9 @@ class AgentSupport:
     log_names_sources = (
         False  # a log names those whose lines it repeats; else any of its folder may share lines
     )
+    # Newest release whose logs this build reads without an unknown kind or key. The lab plays every scenario with
+    # exactly this one; `make update-pins` raises it.
+    verified_release = ""
 
     @property
     def logs(self) -> AgentLogs:

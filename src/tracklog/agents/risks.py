@@ -1,8 +1,8 @@
-"""What a folder's own files would make a client do: a danger as a value, and the files read so that none slips through.
+"""What a folder's own files would make a client do: a risk as a value, and the files read so that none slips through.
 
-Rules of this room
+Rules
   1. Looking changes nothing and runs nothing, git included.
-  2. Fails closed: what cannot be read, is too large, or has a shape we do not know, is itself a danger.
+  2. Fails closed: what cannot be read, is too large, or has a shape we do not know, is itself a risk.
   3. A detail that does not fit is cut and carries a digest of the whole: two things that differ are never told alike.
   4. What could not be looked at is told anew each time: nobody can trust it for good.
   5. Looked for where the client looks, or further, never less far.
@@ -32,7 +32,7 @@ _HEAD, _TAIL, _DIGEST = (
 _TOLD_FIRST = ("command", "url", "prompt", "tool")  # what a hook or a server does, by its kind
 
 
-class Danger(NamedTuple):
+class Risk(NamedTuple):
     """One thing that would be executed, or that steers the client. Raw text: it is the folder's own."""
 
     path: Path
@@ -40,19 +40,19 @@ class Danger(NamedTuple):
     detail: str
 
 
-class Unreadable(Exception):  # noqa: N818 - a finding, which becomes a danger
+class Unreadable(Exception):  # noqa: N818 - a finding, which becomes a risk
     """A file that nobody can judge; the text says why."""
 
 
-def danger(path: Path, what: str, value: Any) -> Danger:
-    """A danger whose detail tells this value, whole or cut."""
-    return Danger(path, what, _cut(value if isinstance(value, str) else _json(value)))
+def risk(path: Path, what: str, value: Any) -> Risk:
+    """A risk whose detail tells this value, whole or cut."""
+    return Risk(path, what, _cut(value if isinstance(value, str) else _json(value)))
 
 
-def secret(path: Path, what: str, value: Any) -> Danger:
-    """A danger whose value is nobody's to read: told by its digest."""
+def secret(path: Path, what: str, value: Any) -> Risk:
+    """A risk whose value is nobody's to read: told by its digest."""
     text = value if isinstance(value, str) else _json(value)
-    return Danger(path, what, f"{len(text)} characters ({_digest(text)[:_DIGEST]})")
+    return Risk(path, what, f"{len(text)} characters ({_digest(text)[:_DIGEST]})")
 
 
 def name_of(key: str) -> str:
@@ -82,7 +82,7 @@ def is_said(value: Any) -> bool:
 
 
 def document_in(path: Path) -> Mapping[str, Any]:
-    """What stands in a JSON or TOML file; nothing if there is none. Unreadable flies."""
+    """The contents of a JSON or TOML file, empty if there is none; raises Unreadable."""
     text = text_in(path)
     if not text or not text.strip():
         return {}
@@ -140,27 +140,27 @@ def _not_looked_at(error: OSError | str) -> Unreadable:
     return Unreadable(f"{why[:100]} (look {os.urandom(8).hex()})")
 
 
-def unreadable(path: Path, why: object) -> Danger:
-    """The danger that nobody can tell."""
-    return danger(path, "cannot be read", str(why))
+def unreadable(path: Path, why: object) -> Risk:
+    """The risk that nobody can tell."""
+    return risk(path, "cannot be read", str(why))
 
 
-def hook_dangers(path: Path, hooks: Any) -> Iterator[Danger]:
-    """Every hook of every event and kind; what has another form than we know is told whole."""
+def hook_risks(path: Path, hooks: Any) -> Iterator[Risk]:
+    """Every hook of every event and kind; one of an unknown form is described whole."""
     if not isinstance(hooks, dict):
         if is_said(hooks):
-            yield danger(path, "hooks", hooks)
+            yield risk(path, "hooks", hooks)
         return
     from tracklog.agents.hooks.settings import hooks_in  # most folders have no hooks
 
     for event, groups in hooks.items():
         what = f"hook {name_of(event)}"
         if not _has_the_form(groups):
-            yield danger(path, what, groups)
+            yield risk(path, what, groups)
             continue
         for found in hooks_in({"hooks": {event: groups}}):
             matcher = {"matcher": found.matcher} if found.matcher else {}
-            yield danger(path, what, told_first({**matcher, **found.handler}))
+            yield risk(path, what, told_first({**matcher, **found.handler}))
 
 
 def _has_the_form(groups: Any) -> bool:

@@ -41,6 +41,16 @@ def all_homes(env: Mapping[str, str]) -> set[Path]:
     return usual | {root.path for root in default_roots(env)}
 
 
+def claude_home(env: Mapping[str, str]) -> Path:
+    """The home whose settings Claude Code reads, whether it exists or not."""
+    return next(iter(claude_homes(env)), user_home(env) / ".claude")
+
+
+def codex_home(env: Mapping[str, str]) -> Path:
+    """The home whose settings Codex reads, whether it exists or not."""
+    return next(iter(codex_homes(env)), user_home(env) / ".codex")
+
+
 def user_home(env: Mapping[str, str]) -> Path:
     """HOME, or what the system knows of the user when it is unset."""
     return Path(env.get("HOME") or os.path.expanduser("~"))

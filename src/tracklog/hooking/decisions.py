@@ -11,7 +11,7 @@
 | `stop` | `continue: false` | all; a call that waits for PreToolUse still runs |
 | `say` | `systemMessage`: for the person, not for the model | all |
 
-Rules of this room
+Rules
   1. A decision that an event does not know is a mistake and is said (`WrongDecision`): silence would open the gate.
   2. Nothing decided is nothing printed, and exit code 0.
 """
@@ -133,7 +133,7 @@ def say(text: str) -> Decision:
 
 
 def document_of(decisions: Sequence[Decision], event: str) -> Document:
-    """What stands on stdout for some decisions, but for those that an exit code says; empty if that is nothing."""
+    """The stdout of some decisions, without those that an exit code expresses; may be empty."""
     document: Document = {}
     specific: Document = {}
     about_permission = [one.what for one in decisions if one.what in ("allow", "deny", "ask")]

@@ -1,6 +1,6 @@
-"""What a hook is told, one class for each event. Fields are what agents send; what one does not send is None.
+"""The payload of a hook, one class for each event. Fields are what agents send; what one does not send is None.
 
-Rules of this room
+Rules
   1. Reading never fails for news: an event that nobody knows, or a known one in another shape, is an `OtherEvent`.
   2. `payload` is all of it, as it came; what has no field of its own is found there.
 """
@@ -154,7 +154,7 @@ class StopFailure(Event):
 
 
 class Notification(Event):
-    """The person is told something: `permission_prompt`, `idle_prompt` … seconds after the fact."""
+    """The client notifies the person: `permission_prompt`, `idle_prompt` … seconds after the fact."""
 
     message: str | None = None
     title: str | None = None
@@ -290,7 +290,7 @@ KNOWN: dict[str, type[Event]] = {
 
 
 def read_event(payload: Payload) -> Event:
-    """The event that a payload tells of."""
+    """The event of a payload."""
     name = payload.get("hook_event_name")
     try:
         event = msgspec.convert(payload, KNOWN.get(name, OtherEvent) if isinstance(name, str) else OtherEvent)

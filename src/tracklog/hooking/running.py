@@ -1,6 +1,6 @@
 """Runs a handler: as the agent does (`run`), or without one (`call`).
 
-Rules of this room
+Rules
   1. Only `block` ends with 2. A handler that fails, or exits by itself, ends with 1: the agent goes on, and shows the
      error. A guard that must not fail open says so (`fails_closed`), and ends with 2 then.
   2. stdout belongs to the decision: what a handler prints, or a program that it runs, goes to stderr.
@@ -80,7 +80,7 @@ def _own_stdout() -> int:
 
 
 def _told() -> bytes:
-    """What stands on stdin; nothing if that is closed."""
+    """All of stdin; empty if it is closed."""
     parts: list[bytes] = []
     with contextlib.suppress(OSError):
         while part := os.read(0, 1 << 20):
@@ -90,7 +90,7 @@ def _told() -> bytes:
 
 def _write(descriptor: int, text: str) -> None:
     left = text.encode("utf-8", "backslashreplace")
-    with contextlib.suppress(OSError):  # nobody listens: what was decided stands
+    with contextlib.suppress(OSError):  # nobody reads it: the decision is unchanged
         while left:
             left = left[os.write(descriptor, left) :]
 

@@ -1,6 +1,6 @@
 """Puts our hooks into the agents' settings, and takes them out again.
 
-Rules of this room
+Rules
   1. Installing twice is installing once. Asking for other events, or from another place, replaces what was ours.
   2. Taking out takes out ours: a file that nobody edited since is byte for byte what it was, later edits stay, a file
      and a folder that we made go if nothing else is in them. The last of several files that we put into it removes it.
@@ -8,15 +8,11 @@ Rules of this room
 
 What we changed in whose settings: kept in our home, so that it can be taken back to the last byte.
 
-Rules of this room
+Rules
   1. A receipt is written before the file is changed: a change without a receipt is worse than the other way round.
   2. Before a file is changed for the first time its bytes are copied into our home, for us alone (0600).
   3. Without receipts (another home, a lost one) our hooks are still found and taken out; only what was empty before is guessed.
 
-Which events we listen to: those that states and calls are told by, and not the chatty ones.
-
-Which release of Claude Code knows which event was read from the clients' own lists (docs/hooks.md). Up to 2.1.100 a
-client that does not know one event of a settings file ignores the whole file, with everything else that stands in it.
 """
 
 from __future__ import annotations
@@ -27,94 +23,39 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from tracklog.agents.codex.hooks import is_free, notifies, with_notify, without_notify
-from tracklog.agents.hooks.command import Recorder, handler, notify_words
+from tracklog.agents.base import AgentHooks
+from tracklog.agents.hooks.command import TIMEOUT_S, Recorder, handler, notify_words
 from tracklog.agents.hooks.places import HookFile
 from tracklog.agents.hooks.settings import Handlers, InstalledHooks, holds_just, with_hooks, without_hooks
+from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.errors import UserError
 from tracklog.home import make_private_folder, open_private, write_private
 from tracklog.sources.processes import is_running
 from tracklog.sources.settings_files import change_file, locked, tidy
 
-CLAUDE = (
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PermissionDenied",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "Notification",
-    "SubagentStart",
-    "SubagentStop",
-    "Stop",
-    "StopFailure",
-    "SessionEnd",
-)
-CLAUDE_OLDEST = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "Notification", "SubagentStop", "Stop")
-CLAUDE_ALL = (
-    *CLAUDE,
-    "Setup",
-    "UserPromptExpansion",
-    "PostToolBatch",
-    "PreCompact",
-    "PostCompact",
-    "PreModelSwitch",
-    "PostModelSwitch",
-    "TeammateIdle",
-    "TaskCreated",
-    "TaskCompleted",
-    "Elicitation",
-    "ElicitationResult",
-    "ConfigChange",
-    "WorktreeRemove",
-    "InstructionsLoaded",
-    "CwdChanged",
-    "FileChanged",
-    "DirectoryAdded",
-    "MessageDisplay",
-)
-NEVER = (
-    "WorktreeCreate",
-)  # what such a hook prints is the path of the worktree: one that is silent breaks it
-CODEX = (
-    "SessionStart",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "SubagentStart",
-    "SubagentStop",
-    "Stop",
-    "Interrupt",
-    "SessionEnd",
-)
-CODEX_ALL = (*CODEX, "PreModelRequest", "PreCompact", "PostCompact")
-_SETS = {
-    "claude": {"default": CLAUDE, "oldest": CLAUDE_OLDEST, "all": CLAUDE_ALL},
-    "codex": {"default": CODEX, "oldest": CODEX, "all": CODEX_ALL},
-}
-
 
 def chosen_events(agent: str, words: Sequence[str]) -> list[str]:
     """The events that a person means by names and sets (`default`, `oldest`, `all`), in the order we list them."""
+    sets = support_for(agent).hooks.event_sets
     meant: set[str] = set()
     for word in words or ("default",):
-        meant.update(_SETS[agent].get(word, (word,)))
-    every = _SETS[agent]["all"]
-    return [event for event in every if event in meant]
+        meant.update(sets.get(word, (word,)))
+    return [event for event in sets["all"] if event in meant]
 
 
 def refuse_unknown_events(words: Sequence[str]) -> None:
-    """Names that no agent knows: one of them can make a client ignore all its settings."""
-    known = {*CLAUDE_ALL, *CODEX_ALL, *_SETS["claude"]}
+    """Refuse names that no agent knows: one of them can make a client ignore all its settings."""
+    agents = [support.hooks for support in SUPPORTED.values()]
+    known = {name for hooks in agents for name in (*hooks.event_sets, *hooks.event_sets["all"])}
+    blocking = {event for hooks in agents for event in hooks.blocking_events}
     for word in words:
-        if word in NEVER:
+        if word in blocking:
             raise UserError(f"{word} is not for listening: the client waits for an answer of its hook")
         if word not in known:
             raise UserError(f"no such event: {word!r}; `tracklog hooks install --help` names them")
@@ -250,7 +191,10 @@ def install(
     place: HookFile, events: Sequence[str], *, recorder: Recorder, receipts: Receipts
 ) -> InstallOutcome:
     """Puts our hooks for these events into one file."""
-    handlers: Handlers = {event: handler(recorder, place.agent, event) for event in events}
+    timeouts = support_for(place.agent).hooks.timeouts_s
+    handlers: Handlers = {
+        event: handler(recorder, place.agent, timeout_s=timeouts.get(event, TIMEOUT_S)) for event in events
+    }
 
     def within(bare: Text) -> tuple[str, Receipt]:
         new, before = with_hooks(bare, handlers)
@@ -270,19 +214,19 @@ def _bare_settings(text: str, receipt: Receipt) -> Text:
 
 
 def install_notify(place: HookFile, *, recorder: Recorder, receipts: Receipts) -> InstallOutcome:
-    """Puts our program into the `notify` of Codex, unless somebody else's is there."""
-    words = notify_words(recorder)
+    """Puts our program into the `notify` of a client, unless another program is named there."""
+    hooks, words = support_for(place.agent).hooks, notify_words(recorder, place.agent)
     is_taken = False
 
     def is_settled(text: Text) -> bool:
         nonlocal is_taken
-        is_taken = not is_free(text)
-        return is_taken or notifies(text, words)
+        is_taken = not hooks.is_notify_free(text)
+        return is_taken or hooks.has_notify(text, words)
 
     def within(bare: Text) -> tuple[str, Receipt]:
-        return with_notify(bare, words), Receipt(is_new=bare is None)
+        return hooks.with_notify(bare, words), Receipt(is_new=bare is None)
 
-    outcome = _put(place.path, Ours(is_settled, _bare_config, within), receipts)
+    outcome = _put(place.path, Ours(is_settled, partial(_bare_config, hooks), within), receipts)
     return (
         InstallOutcome(*place[:3], "not free")
         if is_taken
@@ -291,12 +235,13 @@ def install_notify(place: HookFile, *, recorder: Recorder, receipts: Receipts) -
 
 
 def uninstall_notify(place: HookFile, *, receipts: Receipts) -> InstallOutcome:
-    """Takes our program out of the `notify` of Codex."""
-    return InstallOutcome(*place[:3], _take(place.path, _bare_config, receipts))
+    """Takes our program out of the `notify` of a client."""
+    hooks = support_for(place.agent).hooks
+    return InstallOutcome(*place[:3], _take(place.path, partial(_bare_config, hooks), receipts))
 
 
-def _bare_config(text: str, receipt: Receipt) -> Text:
-    bare = without_notify(text)
+def _bare_config(hooks: AgentHooks, text: str, receipt: Receipt) -> Text:
+    bare = hooks.without_notify(text)
     return None if receipt.is_new and bare != text and not bare else bare
 
 

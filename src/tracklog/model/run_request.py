@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
-
-from tracklog.errors import UserError
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, Protocol
 
 Agent = Literal["claude", "codex"]
-AGENTS: tuple[Agent, ...] = ("claude", "codex")
 GRACE_S = 5.0  # for a child to end by itself once it was interrupted, and once more when it was told to end
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,127}")
-_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def is_session_name(text: str) -> bool:
@@ -26,6 +21,12 @@ def session_in(value: object) -> str | None:
     return value if isinstance(value, str) and is_session_name(value) else None
 
 
+class FolderPath(Protocol):
+    """A path such as `pathlib.Path`: this module itself touches no file."""
+
+    def __fspath__(self) -> str: ...
+
+
 class Limits(NamedTuple):
     """What ends a child before it has ended by itself."""
 
@@ -35,17 +36,17 @@ class Limits(NamedTuple):
     grace_s: float = GRACE_S
 
 
-class Wish(NamedTuple):
+class RunRequest(NamedTuple):
     """All that is asked of one child."""
 
     agent: Agent
     prompt: str
-    cwd: Path
+    cwd: str | FolderPath
     model: str | None = None
     permission_mode: str | None = None
     allowed_tools: tuple[str, ...] = ()
     disallowed_tools: tuple[str, ...] = ()
-    add_dirs: tuple[Path, ...] = ()
+    add_dirs: tuple[str | FolderPath, ...] = ()
     name: str | None = None
     append_system_prompt: str | None = None
     json_schema: Mapping[str, Any] | None = None
@@ -60,76 +61,7 @@ class Wish(NamedTuple):
     client: str | None = None  # the program to be run in place of the one on PATH
     client_arguments: tuple[str, ...] = ()  # as they are
     is_trusted: bool = False  # whatever the folder itself would execute
-    trusted_as: Path | None = (
-        None  # the folder whose trust counts, if it is another: that of which this is a worktree
+    trusted_as: str | FolderPath | None = (
+        None  # the folder whose trust counts: that of which `cwd` is a worktree
     )
     batch: str | None = None  # the line of a list that it answers
-
-
-def checked(wish: Wish) -> Wish:
-    """The same wish; raises UserError for what makes no sense."""
-    for is_wrong, what in (
-        (wish.agent not in AGENTS, f"no agent {wish.agent}: {' or '.join(AGENTS)}"),
-        (not wish.prompt.strip(), "an empty prompt: say what is to be done"),
-        (not wish.cwd.is_dir(), f"{wish.cwd} is no folder: name the one to work in with --cwd"),
-        (
-            wish.session is not None and not _SESSION.fullmatch(wish.session),
-            f"{wish.session} is no session id: it takes a UUID in small letters",
-        ),
-        (
-            wish.limits.max_cost_micro_usd is not None and not wish.persists,
-            "--max-cost counts what stands in the log: it does not go with --no-persistence",
-        ),
-        (wish.is_fork and wish.resume is None, "a fork needs a session to begin from"),
-        (
-            wish.resume is not None and not is_session_name(wish.resume),
-            f"{wish.resume!r} is no session id",
-        ),
-        (any("\0" in word for word in _words(wish)), "a NUL cannot be handed to the client"),
-        (wish.max_turns is not None and wish.max_turns < 1, "--max-turns needs at least 1"),
-        *_options_in_disguise(wish),
-        *(_wrong_for_codex(wish) if wish.agent == "codex" else ()),
-    ):
-        if is_wrong:
-            raise UserError(what)
-    return wish
-
-
-def _words(wish: Wish) -> Iterator[str]:
-    """All that becomes an argument of the client."""
-    given = (wish.model, wish.permission_mode, wish.name, wish.append_system_prompt, wish.client)
-    yield from (word for word in given if word is not None)
-    yield from (*wish.allowed_tools, *wish.disallowed_tools, *wish.client_arguments)
-    yield from map(str, (wish.cwd, *wish.add_dirs))
-
-
-def _options_in_disguise(wish: Wish) -> Iterator[tuple[bool, str]]:
-    """Values that the client would read as options of its own: `--allow` takes words up to the next dash."""
-    for name, values in (
-        ("--model", (wish.model,)),
-        ("--permission-mode", (wish.permission_mode,)),
-        ("--name", (wish.name,)),
-        ("--allow", wish.allowed_tools),
-        ("--deny", wish.disallowed_tools),
-        ("--add-dir", wish.add_dirs),
-    ):
-        for value in values:
-            yield (
-                value is not None and str(value).startswith("-"),
-                f"{name} {value}: a value must not start with a dash, the client would take it for an option; "
-                "pass options of the client behind `--`",
-            )
-
-
-def _wrong_for_codex(wish: Wish) -> list[tuple[bool, str]]:
-    """Codex has no such thing, and to leave it out without a word would be a lie."""
-    unknown = {
-        "--max-turns": wish.max_turns,
-        "--allow": wish.allowed_tools,
-        "--deny": wish.disallowed_tools,
-        "--append-system-prompt": wish.append_system_prompt,
-        "--name": wish.name,
-        "--session-id": wish.session,
-        "--ask-here": wish.ask_here_s,
-    }
-    return [(value not in (None, ()), f"{name}: Codex has no such thing") for name, value in unknown.items()]

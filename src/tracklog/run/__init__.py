@@ -1,15 +1,15 @@
-"""Child sessions as function calls: start an agent, hear what it does, get a result, leave nothing behind.
+"""Child sessions as function calls: start an agent, follow its events, get a result, leave nothing behind.
 
     from tracklog import run
 
-    with run.start(run.Wish(agent="claude", prompt="what is in this folder?", cwd=Path.cwd())) as child:
-        for heard in child.events():
+    with run.start(run.RunRequest(agent="claude", prompt="what is in this folder?", cwd=Path.cwd())) as child:
+        for event in child.events():
             ...
         print(child.result().text)
 
-Rules of this room
+Rules
   1. Only the agents' documented headless modes, the user's own client and login, and nothing that hides what it is.
-  2. Nothing passes through a shell, and no prompt stands in an argument.
+  2. Nothing passes through a shell, and no prompt is part of an argument.
   3. No child outlives us, unless it was asked to; and no file of a run outlives the child.
   4. The client is started first. What is needed to understand it is loaded while it gets up: each name comes with its module
      when it is first used.
@@ -20,30 +20,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tracklog.model.run_request import Limits, Wish
+    from tracklog.model.run_request import Limits, RunRequest
     from tracklog.run.child import Child
     from tracklog.run.launch import start
     from tracklog.run.recovery import recover
     from tracklog.run.result import EndedBy, Result
-    from tracklog.run.stream import Heard
+    from tracklog.run.stream import RunEvent
     from tracklog.run.trust import Untrusted
 
-__all__ = ["Child", "EndedBy", "Heard", "Limits", "Result", "Untrusted", "Wish", "recover", "start"]
+__all__ = ["Child", "EndedBy", "Limits", "Result", "RunEvent", "RunRequest", "Untrusted", "recover", "start"]
 
 _HOME_OF = {
     "Child": "tracklog.run.child",
     "EndedBy": "tracklog.run.result",
-    "Heard": "tracklog.run.stream",
+    "RunEvent": "tracklog.run.stream",
     "Limits": "tracklog.model.run_request",
     "Result": "tracklog.run.result",
     "Untrusted": "tracklog.run.trust",
-    "Wish": "tracklog.model.run_request",
+    "RunRequest": "tracklog.model.run_request",
     "recover": "tracklog.run.recovery",
     "start": "tracklog.run.launch",
 }
+_OLD_NAMES = {"Heard": "RunEvent", "Wish": "RunRequest"}
 
 
 def __getattr__(name: str) -> Any:
+    if name in _OLD_NAMES:
+        from warnings import warn
+
+        warn(f"tracklog.run.{name} is now tracklog.run.{_OLD_NAMES[name]}", DeprecationWarning, stacklevel=2)
+        return __getattr__(_OLD_NAMES[name])
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module

@@ -1,10 +1,10 @@
-"""A child session: it is listened to by a thread of its own, until it is over and all of it is gone.
+"""A child session: a thread reads its events until it has ended and all of its processes are gone.
 
-Rules of this room
+Rules
   1. However it ends, there is one result; and when there is one, no process and no file of the run is left.
-  2. Four sources tell of the end: the stream, the Stop hook, the log, the exit. Whichever comes first is taken, the others
-     are put beside it when they come.
-  3. Who listens slowly loses events, never the result.
+  2. Four sources report the end: the stream, the Stop hook, the log, the exit code. The first one counts; the others are
+     added to it when they come.
+  3. A slow reader loses events, never the result.
 """
 
 from __future__ import annotations
@@ -20,46 +20,49 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from tracklog.agents.claude_code.client import ASKS, ClaudeSense
-from tracklog.agents.codex.client import CodexSense
 from tracklog.run.limits import LINGER_S, GentleEnd, LimitWatch, StopReason
 from tracklog.run.prepare import Prepared, put_away
-from tracklog.run.process.supervise import Kept
-from tracklog.run.stream import DocumentSplitter, Events, Heard, LastWords, decoded
+from tracklog.run.process.supervise import SupervisedClient
+from tracklog.run.stream import DocumentSplitter, Events, LastWords, RunEvent, decoded
 
 if TYPE_CHECKING:  # heavy: loaded while the client gets up
     from tracklog.ledger.prices.rates import Prices
     from tracklog.run.log_facts import RunUsage
     from tracklog.run.registration import RunRegistration
-    from tracklog.run.result import Concluding, HeardOut, Result
+    from tracklog.run.result import ClientOutcome, Result, ResultBuilder
 
 _TICK_S = 0.25
 _CHUNK = 1 << 18
-_DRAIN_S = 1.0  # for what stands in the pipes when everybody is gone
+_DRAIN_S = 1.0  # for the rest in the pipes when all processes are gone
 _BEHIND_THE_CLIENT = 5  # nice: it comes first, but a busy machine must not keep us from getting ready
-_KEEPER_LOST = "the process that keeps it was killed, so it was ended"
+_SUPERVISOR_LOST = "the process that keeps it was killed, so it was ended"
 
 
 class Child:
     """A session that we started. Leaving it as a context cancels it."""
 
     def __init__(
-        self, prepared: Prepared, kept: Kept, *, prices: Callable[[], Prices], recording: RunRegistration
+        self,
+        prepared: Prepared,
+        client: SupervisedClient,
+        *,
+        prices: Callable[[], Prices],
+        recording: RunRegistration,
     ) -> None:
         self.run = prepared.run
-        self.agent = prepared.wish.agent
+        self.agent = prepared.request.agent
         self._prepared = prepared
-        self._kept = kept
+        self._client = client
         self._prices = prices
         self._recording = recording
-        self._sense: ClaudeSense | CodexSense = ClaudeSense() if self.agent == "claude" else CodexSense()
+        self._stream = prepared.client.stream()
         self._lines, self._last_words = DocumentSplitter(), LastWords()
         self._stop: StopReason | None = None
-        self._end = GentleEnd(kept, prepared.wish.limits.grace_s)
-        self._limits = LimitWatch(prepared.wish.limits, spent=self._spent, grown_ms=self._grown_ms)
+        self._end = GentleEnd(client, prepared.request.limits.grace_s)
+        self._limits = LimitWatch(prepared.request.limits, spent=self._spent, grown_ms=self._grown_ms)
         self._exit_code: int | None = None
         self._left_behind = 0
-        self._is_keeper_lost = False
+        self._is_supervisor_lost = False
         self._hook_texts: list[str] = []
         self._has_stop = self._has_asked = False
         self._finished_at: float | None = None
@@ -71,32 +74,32 @@ class Child:
         self._closing = threading.Lock()
         self._wake, self._waker = os.pipe()
         os.set_blocking(self._waker, False)
-        self._concluding: Concluding | None = None
+        self._builder: ResultBuilder | None = None
         self._getting_ready = threading.Thread(target=self._get_ready, daemon=True)
         self._getting_ready.start()
-        self._thread = threading.Thread(target=self._live, name=f"run {self.run}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"run {self.run}", daemon=True)
         self._thread.start()
 
     @property
     def session(self) -> str | None:
         """The session's id: known from the start for Claude Code, from its first event for Codex."""
-        return self._sense.session or self._prepared.session
+        return self._stream.session or self._prepared.session
 
     @property
     def pid(self) -> int | None:
         """The client's process."""
-        return self._kept.pid
+        return self._client.pid
 
     @property
-    def last(self) -> Heard | None:
-        """What was heard last."""
+    def last(self) -> RunEvent | None:
+        """The latest event of the client."""
         return self._events.last
 
     @property
     def transcript_path(self) -> Path | None:
         """Where the log is, or will be; None if nothing is kept, or its name is not known yet."""
         session = self.session
-        if session is None or not self._prepared.wish.persists:
+        if session is None or not self._prepared.request.persists:
             return None
         return self._prepared.logs.path_of(session)
 
@@ -119,11 +122,11 @@ class Child:
         with self._closing:
             self._cancels += 1
             if not self._is_done.is_set():
-                with suppress(BlockingIOError):  # it was told often enough
+                with suppress(BlockingIOError):  # earlier wake-ups are still unread
                     os.write(self._waker, b"!")
 
-    def events(self) -> Iterator[Heard]:
-        """What is heard of it, from the first thing on, until it is over."""
+    def events(self) -> Iterator[RunEvent]:
+        """All events, from the first one until it is over."""
         return self._events.all()
 
     async def wait_async(self) -> Result:
@@ -138,8 +141,8 @@ class Child:
             self.cancel()
             raise
 
-    async def events_async(self) -> AsyncIterator[Heard]:
-        """What is heard of it, as it comes."""
+    async def events_async(self) -> AsyncIterator[RunEvent]:
+        """All events, as they come."""
         async for heard in self._events.all_async():
             yield heard
 
@@ -153,15 +156,15 @@ class Child:
             self.cancel()
         self._is_done.wait()
 
-    def _live(self) -> None:
+    def _run(self) -> None:
         try:
-            self._listen()
-            concluding = self._ready()
-            self._result = concluding.result(self._heard_out(), problems=self._recording.problems)
+            self._read_until_the_end()
+            builder = self._ready()
+            self._result = builder.result(self._outcome(), problems=self._recording.problems)
         except BaseException as error:
             self._failure = error
         finally:
-            self._kept.close()
+            self._client.close()
             put_away(self._prepared)
             try:
                 self._getting_ready.join()  # it tells of the beginning
@@ -179,12 +182,12 @@ class Child:
                 os.close(descriptor)
         self._events.end()
 
-    def _ready(self) -> Concluding:
-        """What concludes, when it is loaded."""
+    def _ready(self) -> ResultBuilder:
+        """The builder of the result, when it is loaded."""
         self._getting_ready.join()
-        if self._concluding is None:
-            raise RuntimeError("what concludes could not be loaded") from self._failure
-        return self._concluding
+        if self._builder is None:
+            raise RuntimeError("the builder of the result could not be loaded") from self._failure
+        return self._builder
 
     def _get_ready(self) -> None:
         """Loads what the end will need, and tells the register, while the client gets up; not to its cost."""
@@ -192,23 +195,23 @@ class Child:
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _BEHIND_THE_CLIENT)
         try:
-            from tracklog.run.result import Concluding
+            from tracklog.run.result import ResultBuilder
 
             self._recording.started()
-            self._concluding = Concluding(self._prepared, self._prices)
-        except BaseException as error:  # a door: it is raised again for whoever waits
+            self._builder = ResultBuilder(self._prepared, self._prices)
+        except BaseException as error:  # a thread boundary: raised again in `wait`
             self._failure = error
 
-    def _rehearse(self) -> None:
+    def _warm_up(self) -> None:
         """Reads the log while the client takes its leave: what is done for the first time takes long."""
         with suppress(Exception):  # whatever it is: it will be said when it counts
-            self._ready().rehearse(self._sense)
+            self._ready().warm_up(self._stream)
 
-    def _heard_out(self) -> HeardOut:
-        from tracklog.run.result import HeardOut
+    def _outcome(self) -> ClientOutcome:
+        from tracklog.run.result import ClientOutcome
 
-        return HeardOut(
-            sense=self._sense,
+        return ClientOutcome(
+            stream=self._stream,
             exit_code=self._exit_code,
             left_behind=self._left_behind,
             stop=self._stop,
@@ -219,93 +222,93 @@ class Child:
             last_words=self._last_of_the_client(),
         )
 
-    def _listen(self) -> None:
-        takers = {self._kept.stdout: self._take_stdout, self._kept.stderr: self._take_stderr}
+    def _read_until_the_end(self) -> None:
+        readers = {self._client.stdout: self._read_stdout, self._client.stderr: self._read_stderr}
         with selectors.DefaultSelector() as selector:
-            for descriptor in (*takers, self._kept.told, self._wake):
+            for descriptor in (*readers, self._client.told, self._wake):
                 selector.register(descriptor, selectors.EVENT_READ)
             if self._prepared.fifo is not None:
                 selector.register(self._prepared.fifo.descriptor, selectors.EVENT_READ)
             drained_at: float | None = None
-            while not (self._kept.is_over and (not takers or time.monotonic() >= (drained_at or 0.0))):
+            while not (self._client.is_over and (not readers or time.monotonic() >= (drained_at or 0.0))):
                 for key, _ in selector.select(_TICK_S):
-                    taker = takers.get(key.fd)
-                    if taker is not None and not taker():
+                    reader = readers.get(key.fd)
+                    if reader is not None and not reader():
                         selector.unregister(key.fd)
-                        del takers[key.fd]
+                        del readers[key.fd]
                     elif key.fd == self._wake:
                         os.read(self._wake, 64)
-                self._hear()
-                if self._kept.is_over and drained_at is None:
+                self._read_reports()
+                if self._client.is_over and drained_at is None:
                     drained_at = time.monotonic() + _DRAIN_S
-                    selector.unregister(self._kept.told)
+                    selector.unregister(self._client.told)
                 self._keep_limits()
-                if self._end.is_in_vain:  # the keeper does not answer: it was stopped. Closing ends it, too
-                    self._kept.close()
+                if self._end.is_in_vain:  # a supervisor that was stopped does not answer: closing ends it
+                    self._client.close()
                     return
         for document in self._lines.end():
-            self._take(document)
-        self._hear()
+            self._add_document(document)
+        self._read_reports()
 
-    def _take_stdout(self) -> bool:
-        data = _read(self._kept.stdout)
+    def _read_stdout(self) -> bool:
+        data = _read(self._client.stdout)
         if data is None:
             return True
         for document in self._lines.cut(data):
-            self._take(document)
+            self._add_document(document)
         return bool(data)
 
-    def _take_stderr(self) -> bool:
-        data = _read(self._kept.stderr)
+    def _read_stderr(self) -> bool:
+        data = _read(self._client.stderr)
         self._last_words.add(data or b"")
         return data is None or bool(data)
 
-    def _take(self, document: Mapping[str, Any]) -> None:
-        had_session = self._sense.session is not None
-        what = self._sense.take(document)
+    def _add_document(self, document: Mapping[str, Any]) -> None:
+        had_session = self._stream.session is not None
+        what = self._stream.add(document)
         self._limits.sign()
-        if self._sense.is_finished and self._finished_at is None:
+        if self._stream.is_finished and self._finished_at is None:
             self._finished_at = time.monotonic()
-            threading.Thread(target=self._rehearse, daemon=True).start()
-        if not had_session and self._sense.session not in (None, self._prepared.session):
+            threading.Thread(target=self._warm_up, daemon=True).start()
+        if not had_session and self._stream.session not in (None, self._prepared.session):
             # Who listens does not wait for what is being loaded.
-            threading.Thread(target=self._tell_name, daemon=True).start()
-        self._events.tell("stream", what, document)
+            threading.Thread(target=self._register_name, daemon=True).start()
+        self._events.append("stream", what, document)
 
-    def _tell_name(self) -> None:
+    def _register_name(self) -> None:
         if (session := self.session) is not None:
             self._recording.named(session, self.transcript_path)
 
-    def _hear(self) -> None:
-        """What the keeper and the hooks have told."""
-        for what, number in self._kept.hear():
+    def _read_reports(self) -> None:
+        """Read what the supervisor and the hooks have reported."""
+        for what, number in self._client.read_reports():
             if what == "exit":
                 self._exit_code = number
             elif what == "stuck":
                 self._prepared.problems.append(f"{number} of its processes could not be killed")
             elif what in ("left", "lost"):
                 self._left_behind = number
-                self._is_keeper_lost = what == "lost"
-            self._events.tell("keeper", what, {"value": number})
+                self._is_supervisor_lost = what == "lost"
+            self._events.append("keeper", what, {"value": number})
         if self._prepared.fifo is not None:
-            for payload in self._prepared.fifo.hear():
-                self._take_payload(payload)
+            for payload in self._prepared.fifo.read_payloads():
+                self._add_payload(payload)
 
-    def _take_payload(self, payload: bytes) -> None:
+    def _add_payload(self, payload: bytes) -> None:
         document = decoded(payload)
         if document is None:
-            return  # whoever may write to our pipe: what is no JSON tells nothing
+            return  # anything of the child may write to our pipe
         event = str(document.get("hook_event_name"))
         text = document.get("last_assistant_message")
-        self._has_asked |= event == ASKS
+        self._has_asked |= event == self._prepared.client.permission_event
         if event == "Stop" and document.get("session_id") == self.session:
             self._has_stop = True
             self._hook_texts += [text] if isinstance(text, str) and text else []
-        self._events.tell("hook", event, document)
+        self._events.append("hook", event, document)
 
     def _keep_limits(self) -> None:
         self._end.tick()
-        if self._kept.is_over:
+        if self._client.is_over:
             return
         if self._cancels:
             self._cancels -= 1
@@ -318,30 +321,30 @@ class Child:
             self._end.begin()
 
     def _has_lingered(self) -> bool:
-        """Whether it has said its result long ago, and does not end."""
+        """Whether it printed its result long ago and does not exit."""
         return self._finished_at is not None and time.monotonic() - self._finished_at > LINGER_S
 
     def _stop_for(self, stop: StopReason) -> None:
         """What was finished before is finished: a limit that strikes afterwards only ends the process."""
-        if self._stop is None and not self._sense.is_finished:
+        if self._stop is None and not self._stream.is_finished:
             self._stop = stop
-            self._events.tell("limit", stop.by, {"why": stop.words})
+            self._events.append("limit", stop.by, {"why": stop.words})
 
     def _last_of_the_client(self) -> str:
         """Why it may have ended without a result."""
-        if self._kept.failure is not None:
-            return f"the client could not be started: {self._kept.failure.strerror}"
-        if self._is_keeper_lost:
-            return _KEEPER_LOST
+        if self._client.failure is not None:
+            return f"the client could not be started: {self._client.failure.strerror}"
+        if self._is_supervisor_lost:
+            return _SUPERVISOR_LOST
         return self._last_words.text or "\n".join(self._lines.noise)
 
     def _spent(self) -> RunUsage | None:
-        return self._ready().spent(self._sense)
+        return self._ready().spent(self._stream)
 
     def _grown_ms(self) -> int:
         """When a log last grew; while a person is asked something, that is now."""
         session, folder = self.session, self._prepared.folder
-        if self._prepared.wish.ask_here_s is not None and folder is not None:
+        if self._prepared.request.ask_here_s is not None and folder is not None:
             from tracklog.liveness.permission_requests import asks_of
 
             if asks_of(folder.path):
@@ -350,7 +353,7 @@ class Child:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """What stands in a pipe: nothing at its end, None if it is empty now."""
+    """Read what a pipe holds: empty bytes at its end, None if there is nothing now."""
     try:
         return os.read(descriptor, _CHUNK)
     except BlockingIOError:

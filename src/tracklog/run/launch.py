@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracklog.home import Home
-from tracklog.model.run_request import Wish, checked
+from tracklog.model.run_request import RunRequest
 from tracklog.run.prepare import new_run, prepare, put_away
-from tracklog.run.process.supervise import keep
+from tracklog.run.process.supervise import start_supervised
 from tracklog.run.registration import RunRegistration
+from tracklog.run.request import checked
 
 if TYPE_CHECKING:
     from tracklog.ledger.prices.rates import Prices
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def start(
-    wish: Wish,
+    request: RunRequest,
     *,
     home: Path | Home | None = None,
     env: Mapping[str, str] | None = None,
@@ -30,33 +31,35 @@ def start(
     """Starts a child and comes back at once; it is listened to by a thread.
 
     `home` is where tracklog keeps its own files; `env` the environment of the child and where the agents' homes are.
-    Raises `UserError` for a wish that makes no sense, and `Untrusted` if the folder's own settings would execute something, and nobody has said that they may.
+    Raises `UserError` for a request that makes no sense, and `Untrusted` if the folder's own settings would execute something, and nobody has said that they may.
     """
     ours = home if isinstance(home, Home) else Home(home or usual_home())
     known = prices or prices_of(ours)
     given = os.environ if env is None else env
-    prompt = _bytes_of(checked(wish).prompt)
-    prepared = prepare(wish, home=ours, env=given, prices=known, run=run or new_run())
+    prompt = _bytes_of(checked(request).prompt)
+    prepared = prepare(request, home=ours, env=given, prices=known, run=run or new_run())
     recording = RunRegistration(prepared, given)
     try:
         # A list goes on from what the register knows: it must know all that may cost. And who wants to go on with
         # the same session finds us there before the client has said a word.
-        if wish.batch is not None or wish.resume is not None:
+        if request.batch is not None or request.resume is not None:
             recording.started()
         folder = prepared.folder.path if prepared.folder is not None else None
-        kept = keep(prepared.argv, cwd=wish.cwd, env=prepared.env, folder=folder, waiting=prepared.keeper)
-        prepared.keeper = None  # it has its order
+        client = start_supervised(
+            prepared.argv, cwd=Path(request.cwd), env=prepared.env, folder=folder, waiting=prepared.supervisor
+        )
+        prepared.supervisor = None  # it has its order
     except BaseException:
         put_away(prepared)
         recording.ended(None)
         raise
     try:
-        kept.feed(prompt)
+        client.feed(prompt)
         from tracklog.run.child import Child
 
-        return Child(prepared, kept, prices=known, recording=recording)
+        return Child(prepared, client, prices=known, recording=recording)
     except BaseException:  # an interrupt, most likely: nobody is there to listen to the client
-        kept.close()
+        client.close()
         put_away(prepared)
         recording.ended(None)
         raise

@@ -1,6 +1,6 @@
 """What ends a child before its time: the clock, silence, money; and how it is ended, step by step.
 
-Rules of this room
+Rules
   1. A limit is looked at between two lines of the client, at least every quarter of a second.
   2. Money is what the log tells, subagents included. A model without a price cannot be kept under a limit.
   3. First the client is interrupted, so that it writes down what it has; then it is told to end; then all of it is killed.
@@ -32,7 +32,7 @@ class StopReason(NamedTuple):
 
 _COUNT_S = 0.5  # between two looks at the ledger, at least
 _SHARE = 10  # and so many times as long as the last one took
-_WRITTEN_S = 0.4  # what the client says stands in its log a moment later
+_WRITTEN_S = 0.4  # the log gets what the client printed a moment later
 _IN_VAIN_S = 3.0  # after all was killed, for that to be heard
 LINGER_S = 30.0  # for a client that has said its result and does not end
 

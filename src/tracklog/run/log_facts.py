@@ -1,6 +1,6 @@
-"""What the log tells of a run when it is over: its last words, its calls by verdict, what it changed.
+"""Facts of a finished run from its log: final text, calls by verdict, changed files.
 
-Rules of this room
+Rules
   1. Only what came since the run began counts: a session that was resumed has a past.
   2. The last lines may come after the client's own end by a moment: they are waited for, but not for long.
 
@@ -51,7 +51,7 @@ _PATCHED = re.compile(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.
 
 
 class Collected(NamedTuple):
-    """What stands in the log of one run."""
+    """The facts that the log of one run holds."""
 
     text: str | None = None
     n_requests: int = 0  # of the main thread
@@ -222,7 +222,7 @@ class RunUsage(NamedTuple):
 
     @property
     def bounds(self) -> dict[str, list[int]]:
-        """Between what the truth lies."""
+        """Lower and upper bound of tokens and cost."""
         row = self.total
         return {
             "output_tokens": [row.tokens.output, row.most_output],
@@ -263,29 +263,6 @@ def with_told(spent: RunUsage, told: Sequence[StreamRequest], prices: Prices) ->
 def _row_of(own: SessionFiles, ledger: Ledger, prices: Prices, wanted: RequestFilter) -> UsageRow | None:
     rows = report(ledger, prices, "session", zone=UTC, wanted=wanted).rows
     return next((row for row in rows if row.key == own.id), None)
-
-
-def claude_usage(row: UsageRow) -> dict[str, Any]:
-    """Tokens in the words of Claude Code's result."""
-    tokens = row.tokens
-    return {
-        "input_tokens": tokens.input,
-        "cache_creation_input_tokens": tokens.cache_write,
-        "cache_read_input_tokens": tokens.cache_read,
-        "output_tokens": tokens.output,
-        "server_tool_use": {"web_search_requests": tokens.web_searches},
-    }
-
-
-def codex_usage(row: UsageRow) -> dict[str, int]:
-    """Tokens in the words of Codex's `turn.completed`: there cached input is a part of the input."""
-    tokens = row.tokens
-    return {
-        "input_tokens": tokens.prompt,
-        "cached_input_tokens": tokens.cache_read,
-        "output_tokens": tokens.output,
-        "reasoning_output_tokens": tokens.reasoning,
-    }
 
 
 def model_usage(spent: RunUsage) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """All that is made ready before a child is started, so that its log, its hooks and its name are known by then.
 
-Rules of this room
+Rules
   1. What the folder itself would execute is said and asked for before anything is run.
   2. What cannot be prepared for want of room (a full disk, a home that may not be written) is told in the result; the run
      goes on without: the stream, the log and the exit are left to learn from.
@@ -10,7 +10,6 @@ Refuse to go on with a session that another process has open: both would write i
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -19,18 +18,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracklog.agents.claude_code import client
-from tracklog.agents.codex import client as codex_client
+from tracklog.agents.supported import support_for
 from tracklog.errors import UserError, why_failed
 from tracklog.home import Home
-from tracklog.model.run_request import Wish
-from tracklog.run.process.prestart import Poised
+from tracklog.model.run_request import RunRequest
+from tracklog.run.process.prestart import WaitingSupervisor
 from tracklog.run.process.private_dir import Fifo, PrivateFolder, folder_of, left_folders, make_private
 from tracklog.run.process.private_dir import handler as stop_handler
-from tracklog.run.process.supervise import MARK, keeper_for
-from tracklog.run.trust import Untrusted, dangers_in, is_trusted, trust
+from tracklog.run.process.supervise import MARK, program_named, supervisor_for, sweep
+from tracklog.run.trust import Untrusted, is_trusted, risks_in, trust
 
 if TYPE_CHECKING:
+    from tracklog.agents.base import AgentClient
     from tracklog.ledger.prices.rates import Prices
     from tracklog.reading.session_files import SessionFiles
     from tracklog.run.find_logs import ChildLogs
@@ -50,6 +49,12 @@ def refuse_if_open(agent: str, session: str, *, env: Mapping[str, str], home: Ho
     )
 
 
+def interactive_command(agent: str, session: str, *, client: str | None, env: Mapping[str, str]) -> list[str]:
+    """The command with which a person goes on with a session in the terminal, its program as an absolute path."""
+    ours = support_for(agent).client
+    return [program_named(client or ours.program, env), *ours.interactive_arguments(session)]
+
+
 _SCHEMA = "schema.json"
 _SETTINGS = "settings.json"
 
@@ -58,13 +63,21 @@ class Prepared:
     """A child that can be started."""
 
     def __init__(
-        self, run: str, wish: Wish, home: Home, *, env: dict[str, str], session: str | None, began_ms: int
+        self,
+        run: str,
+        request: RunRequest,
+        home: Home,
+        *,
+        env: dict[str, str],
+        session: str | None,
+        began_ms: int,
     ) -> None:
-        self.run, self.wish, self.home, self.env = run, wish, home, env
+        self.run, self.request, self.home, self.env = run, request, home, env
+        self.client = support_for(request.agent).client
         self.session = session  # None: the client will name it
         self.began_ms = began_ms
         self.argv: list[str] = []
-        self.keeper: Poised | None = None  # waits for its order
+        self.supervisor: WaitingSupervisor | None = None  # waits for its order
         self.folder: PrivateFolder | None = None
         self.fifo: Fifo | None = None
         self.problems: list[str] = []
@@ -74,12 +87,15 @@ class Prepared:
         """Where its logs are."""
         from tracklog.run.find_logs import ChildLogs
 
-        return ChildLogs(self.wish.agent, self.wish.cwd, self.env, since_ns=self.began_ms * 1_000_000)
+        cwd = Path(self.request.cwd)
+        return ChildLogs(self.request.agent, cwd, self.env, since_ns=self.began_ms * 1_000_000)
 
     @cached_property
     def kin(self) -> list[SessionFiles]:
         """The sessions whose requests its own log may repeat."""
-        source = self.logs.files_of(self.wish.resume) if self.wish.is_fork and self.wish.resume else None
+        source = (
+            self.logs.files_of(self.request.resume) if self.request.is_fork and self.request.resume else None
+        )
         return [source] if source is not None else []
 
 
@@ -98,19 +114,21 @@ def new_session() -> str:
 
 
 def prepare(
-    wish: Wish, *, home: Home, env: Mapping[str, str], prices: Callable[[], Prices], run: str
+    request: RunRequest, *, home: Home, env: Mapping[str, str], prices: Callable[[], Prices], run: str
 ) -> Prepared:
     """Makes everything ready; raises UserError for what cannot be done."""
-    if wish.resume is not None and not wish.is_fork and not wish.is_forced:
-        refuse_if_open(wish.agent, wish.resume, env=env, home=home)
-    note = ask_for_trust(wish, home, env)
-    _refuse_without_price(wish, prices)
-    is_claude = wish.agent == "claude"
-    child_env = (client if is_claude else codex_client).environment(env) | {MARK: run}
+    if request.resume is not None and not request.is_fork and not request.is_forced:
+        refuse_if_open(request.agent, request.resume, env=env, home=home)
+    note = ask_for_trust(request, home, env)
+    _refuse_without_price(request, prices)
+    client = support_for(request.agent).client
+    child_env = client.environment(env) | {MARK: run}
     now_ms = time.time_ns() // 1_000_000
-    prepared = Prepared(run, wish, home, env=child_env, session=_session_of(wish), began_ms=now_ms)
+    prepared = Prepared(
+        run, request, home, env=child_env, session=_session_of(request, client), began_ms=now_ms
+    )
     prepared.problems += [note] if note is not None else []
-    prepared.keeper = keeper_for(folder_of(home, run))
+    prepared.supervisor = supervisor_for(folder_of(home, run))
     try:
         _make_folder(prepared)
         prepared.argv = _argv(prepared)
@@ -122,53 +140,50 @@ def prepare(
 
 def put_away(prepared: Prepared) -> None:
     """Takes back what was made for the run."""
-    if prepared.keeper is not None:
-        prepared.keeper.let_go()
+    if prepared.supervisor is not None:
+        prepared.supervisor.discard()
     if prepared.fifo is not None:
         prepared.fifo.close()
     if prepared.folder is not None:
         prepared.folder.remove()
 
 
-def ask_for_trust(wish: Wish, home: Home, env: Mapping[str, str]) -> str | None:
+def ask_for_trust(request: RunRequest, home: Home, env: Mapping[str, str]) -> str | None:
     """Raises Untrusted if the folder's own settings would execute something, and nobody has said that they may."""
-    dangers = dangers_in(wish.cwd, wish.agent, env)
-    folder = wish.trusted_as or wish.cwd
-    if not dangers or is_trusted(home, folder, dangers):
+    risks = risks_in(Path(request.cwd), request.agent, env)
+    folder = Path(request.trusted_as or request.cwd)
+    if not risks or is_trusted(home, folder, risks):
         return None
-    if not wish.is_trusted:
-        raise Untrusted(wish.cwd, dangers)
-    return trust(home, folder, dangers)
+    if not request.is_trusted:
+        raise Untrusted(Path(request.cwd), risks)
+    return trust(home, folder, risks)
 
 
-def _refuse_without_price(wish: Wish, prices: Callable[[], Prices]) -> None:
+def _refuse_without_price(request: RunRequest, prices: Callable[[], Prices]) -> None:
     """Short names such as `opus` are known to the client alone: those are looked at when it says what they mean."""
-    if wish.limits.max_cost_micro_usd is None:
+    if request.limits.max_cost_micro_usd is None:
         return
-    is_full_name = wish.model is not None and (wish.agent == "codex" or "-" in wish.model)
-    if prices().rates(wish.model) is None and is_full_name:
+    client = support_for(request.agent).client
+    is_full_name = request.model is not None and client.is_full_model_name(request.model)
+    if prices().rates(request.model) is None and is_full_name:
         raise UserError(
-            f"{wish.model} has no price, so that --max-cost cannot be kept: give it one in prices.toml"
+            f"{request.model} has no price, so that --max-cost cannot be kept: give it one in prices.toml"
         )
 
 
-def _session_of(wish: Wish) -> str | None:
-    if wish.resume is not None and not wish.is_fork:
-        return wish.resume
-    return (wish.session or new_session()) if wish.agent == "claude" else None
+def _session_of(request: RunRequest, client: AgentClient) -> str | None:
+    if request.resume is not None and not request.is_fork:
+        return request.resume
+    return (request.session or new_session()) if client.takes_session_id else None
 
 
 def _make_folder(prepared: Prepared) -> None:
     try:
         prepared.home.make()
         if left_folders(prepared.home):
-            from tracklog.run.process.orphans import (
-                sweep,  # slow to load, and there is seldom something to sweep
-            )
-
             sweep(prepared.home)
         prepared.folder = make_private(prepared.home, prepared.run)
-        if prepared.wish.agent == "claude" and prepared.folder.fifo is not None:
+        if prepared.client.reporting_hooks and prepared.folder.fifo is not None:
             prepared.fifo = Fifo(prepared.folder.fifo)
     except (OSError, UserError) as error:
         why = why_failed(error) if isinstance(error, OSError) else str(error)
@@ -176,29 +191,29 @@ def _make_folder(prepared: Prepared) -> None:
 
 
 def _argv(prepared: Prepared) -> list[str]:
-    wish = prepared.wish
-    program = wish.client or (client if wish.agent == "claude" else codex_client).PROGRAM
-    if wish.agent == "claude":
-        overlay = _written(prepared, _SETTINGS, _overlay(prepared))
-        return [program, *client.arguments(wish, session=prepared.session, overlay=overlay)]
-    schema = json.dumps(wish.json_schema).encode() if wish.json_schema is not None else None
-    place = _written(prepared, _SCHEMA, schema)
-    if schema is not None and place is None:
+    request, client = prepared.request, prepared.client
+    settings = _written(prepared, _SETTINGS, _settings(prepared))
+    wanted = client.schema_file(request)
+    schema = _written(prepared, _SCHEMA, wanted)
+    if wanted is not None and schema is None:
         raise UserError(f"the schema cannot be handed over: {prepared.problems[-1]}")
-    return [program, *codex_client.arguments(wish, schema=place)]
+    arguments = client.arguments(request, session=prepared.session, settings=settings, schema=schema)
+    return [request.client or client.program, *arguments]
 
 
-def _overlay(prepared: Prepared) -> bytes | None:
+def _settings(prepared: Prepared) -> bytes | None:
+    """The settings of this run: hooks that report to us, and the one that asks for permissions."""
+    client = prepared.client
     if prepared.folder is None or prepared.folder.fifo is None:
         return None
-    telling = stop_handler(prepared.folder.fifo)
-    handlers = {event: [telling] for event in client.HOOKED}
-    if (wait_s := prepared.wish.ask_here_s) is not None:
+    reporting = stop_handler(prepared.folder.fifo)
+    hooks = {event: [reporting] for event in client.reporting_hooks}
+    if (wait_s := prepared.request.ask_here_s) is not None and client.permission_event is not None:
         from tracklog.run.process.permission_hook import handler as ask_handler
 
         asking = ask_handler(prepared.folder.path, home=prepared.home, wait_s=wait_s)
-        handlers[client.ASKS] = [asking, telling]
-    return client.overlay(handlers)
+        hooks[client.permission_event] = [asking, reporting]
+    return client.settings(hooks)
 
 
 def _written(prepared: Prepared, name: str, data: bytes | None) -> Path | None:

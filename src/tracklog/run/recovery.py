@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tracklog.agents.claude_code.client import ClaudeSense
-from tracklog.agents.codex.client import CodexSense
+from tracklog.agents.supported import support_for
 from tracklog.home import Home
 from tracklog.ledger.prices.rates import Prices
 from tracklog.live.run_entries import RunEntry
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.find_logs import ChildLogs
 from tracklog.run.launch import prices_of
 from tracklog.run.log_facts import collect, spent_since
@@ -21,7 +20,7 @@ from tracklog.run.result import Ending, Result, result_of
 
 def recover(
     run: RunEntry,
-    wish: Wish,
+    request: RunRequest,
     *,
     home: Home,
     env: Mapping[str, str] | None = None,
@@ -30,21 +29,21 @@ def recover(
     """The result of a run that nobody heard out, from its log; None if the last turn was not answered to its end."""
     env = os.environ if env is None else env
     session, began_ms = run.session, run.began_ms
-    if session is None or not wish.persists or began_ms <= 0:
+    if session is None or not request.persists or began_ms <= 0:
         return None
-    cwd = Path(run.started.cwd) if run.started.cwd else wish.cwd
-    logs = ChildLogs(wish.agent, cwd, env, since_ns=began_ms * 1_000_000)
+    cwd = Path(run.started.cwd) if run.started.cwd else Path(request.cwd)
+    logs = ChildLogs(request.agent, cwd, env, since_ns=began_ms * 1_000_000)
     collected = collect(lambda: logs.files_of(session), since_ms=began_ms, cwd=cwd, said=None, patience_s=0)
     files = logs.files_of(session)
     if files is None or not collected.is_finished:
         return None
-    kin = [found for one in (wish.resume,) if wish.is_fork and one and (found := logs.files_of(one))]
+    kin = [found for one in (request.resume,) if request.is_fork and one and (found := logs.files_of(one))]
     ended_ms = files.changed_ns // 1_000_000
     return result_of(
         Ending(
             run=run.id,
-            wish=wish,
-            sense=ClaudeSense() if wish.agent == "claude" else CodexSense(),
+            request=request,
+            stream=support_for(request.agent).client.stream(),
             session=session,
             transcript_path=str(logs.path_of(session)),
             stop=None,

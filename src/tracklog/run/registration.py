@@ -1,4 +1,4 @@
-"""What the register is told of a run: that it begins, what its session is called, how it ended."""
+"""Register a run: that it begins, what its session is called, how it ended."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ class RunRegistration:
             return
         self._is_begun = True
 
-        prepared, wish = self._prepared, self._prepared.wish
-        how = "fork" if wish.is_fork else "resume" if wish.resume else "run"
-        path = prepared.logs.path_of(prepared.session) if prepared.session and wish.persists else None
+        prepared, request = self._prepared, self._prepared.request
+        how = "fork" if request.is_fork else "resume" if request.resume else "run"
+        path = prepared.logs.path_of(prepared.session) if prepared.session and request.persists else None
         parent = run_parent.parent_of_us(self._env, home=prepared.home)
         word = run_parent.Started(
             run=prepared.run,
             at=run_parent.now_text(),
-            agent=wish.agent,
+            agent=request.agent,
             session=prepared.session,
             transcript_path=str(path) if path is not None else None,
-            cwd=str(wish.cwd),
+            cwd=str(request.cwd),
             how=how,
-            from_=wish.resume,
+            from_=request.resume,
             parent_run=run_parent.parent_run_of_us(self._env),
             parent=parent,
-            batch=wish.batch,
+            batch=request.batch,
             pid=os.getpid(),
             pid_start=run_parent.start_mark(os.getpid()),
-            name=wish.name,
+            name=request.name,
         )
         self._tell(lambda: run_parent.note_started(prepared.home, word))
 

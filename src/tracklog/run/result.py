@@ -1,6 +1,6 @@
-"""The result of a run: the client's own object as it came, with ours beside it; and where each piece was found.
+"""The result of a run: the client's own object unchanged, with our fields added, and the source of each piece.
 
-Rules of this room
+Rules
   1. What the client said stands as it said it, under its own names. Ours are added, never put over its.
   2. A piece that is missing comes from the next source: the stream, the Stop hook, the log, the clock. `sources` says which.
      An empty text counts as missing: interrupted in a Stop hook, Claude Code 2.1.325 gives "" for an answer that it logged.
@@ -17,16 +17,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from tracklog.agents.claude_code.client import ClaudeSense
-from tracklog.agents.codex.client import CodexSense
+from tracklog.agents.base import ClientStream
 from tracklog.agents.registry import readers_of, translators_of
+from tracklog.agents.supported import support_for
 from tracklog.errors import UserError
 from tracklog.ledger.prices.rates import Prices
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.model.usage import UsageRow
 from tracklog.run.limits import StopReason
 from tracklog.run.log_facts import (
@@ -34,8 +35,6 @@ from tracklog.run.log_facts import (
     Collected,
     RunUsage,
     StreamRequest,
-    claude_usage,
-    codex_usage,
     collect,
     model_usage,
     spent_since,
@@ -120,14 +119,14 @@ class Ending(NamedTuple):
     """All that was learned of a run by the time it is over."""
 
     run: str
-    wish: Wish
-    sense: ClaudeSense | CodexSense
+    request: RunRequest
+    stream: ClientStream
     session: str | None
     transcript_path: str | None
     stop: StopReason | None
     exit_code: int | None  # negative: the signal that ended it
     took_ms: int
-    stop_text: str | None  # as the Stop hook was told
+    stop_text: str | None  # from the payload of the Stop hook
     has_stop: bool
     collected: Collected
     spent: RunUsage | None
@@ -142,9 +141,9 @@ def ended_by(ending: Ending) -> EndedBy:
     """Why the run is over. What the client had finished before it was stopped is finished."""
     if ending.stop is not None:
         return ending.stop.by
-    if ending.sense.is_finished:
+    if ending.stream.is_finished:
         has_failed = ending.exit_code is not None and ending.exit_code > 0 and not ending.we_ended_it
-        return "error" if ending.sense.error is not None or has_failed else "completed"
+        return "error" if ending.stream.error is not None or has_failed else "completed"
     if ending.is_recovered or (ending.exit_code == 0 and _end_elsewhere(ending)):
         return "completed"
     if ending.exit_code is not None and ending.exit_code < 0:
@@ -166,7 +165,7 @@ def result_of(ending: Ending) -> Result:
     said["result"] = text
     why = ended_by(ending)
     ours = {
-        "agent": ending.wish.agent,
+        "agent": ending.request.agent,
         "run": ending.run,
         "transcript_path": ending.transcript_path,
         "exit_code": ending.exit_code,
@@ -186,9 +185,9 @@ def result_of(ending: Ending) -> Result:
 
 def _said(ending: Ending) -> tuple[dict[str, Any], dict[str, str | None]]:
     """The client's own object, or ours in its shape where it gave none."""
-    sense = ending.sense
-    if isinstance(sense, ClaudeSense) and sense.result is not None:
-        return dict(sense.result), {"end": "stream", "usage": "stream"}
+    stream = ending.stream
+    if stream.result is not None:
+        return dict(stream.result), {"end": "stream", "usage": "stream"}
     is_error = ended_by(ending) != "completed"
     usage, usage_from = _usage(ending)
     document: dict[str, Any] = {
@@ -204,35 +203,31 @@ def _said(ending: Ending) -> tuple[dict[str, Any], dict[str, str | None]]:
         "usage": usage,
         "modelUsage": model_usage(ending.spent) if ending.spent is not None else {},
     }
-    if ending.wish.json_schema is not None and not is_error:
-        document["structured_output"] = _parsed(sense.text or ending.collected.text)
-    end = "stream" if sense.is_finished else "exit" if is_error else _end_elsewhere(ending)
+    if ending.request.json_schema is not None and not is_error:
+        document["structured_output"] = _parsed(stream.text or ending.collected.text)
+    end = "stream" if stream.is_finished else "exit" if is_error else _end_elsewhere(ending)
     return document, {"end": end, "usage": usage_from}
 
 
 def _usage(ending: Ending) -> tuple[dict[str, Any] | None, str | None]:
-    sense = ending.sense
-    if isinstance(sense, CodexSense) and sense.usage is not None:
-        return sense.usage, "stream"
+    if ending.stream.usage is not None:
+        return dict(ending.stream.usage), "stream"
     if ending.spent is None:
         return None, None
-    row = ending.spent.total
-    return (codex_usage(row) if isinstance(sense, CodexSense) else claude_usage(row)), "log"
+    return support_for(ending.request.agent).client.usage_document(ending.spent.total), "log"
 
 
 def _text(ending: Ending, said: dict[str, Any]) -> tuple[str | None, str | None]:
     """The final text and its source: first the client's result, then the Stop hook, the log, the stream's last text."""
     result = said["result"] if isinstance(said.get("result"), str) else None
-    sense = ending.sense
-    has_ended = isinstance(sense, CodexSense) and sense.is_finished
     # An earlier remark is not the answer of a run that completed with an empty one.
     is_empty_answer = result is not None and ended_by(ending) == "completed"
     for text, source in (
         (result, "stream"),
-        (sense.text if has_ended else None, "stream"),
+        (ending.stream.answer, "stream"),
         (ending.stop_text, "stop_payload"),
         (ending.collected.text, "log"),
-        (None if is_empty_answer else sense.text, "stream"),
+        (None if is_empty_answer else ending.stream.text, "stream"),
     ):
         if text and text.strip():
             return text, source
@@ -246,19 +241,19 @@ def _error(ending: Ending, why: EndedBy) -> str | None:
         return ending.stop.words
     if why == "killed":
         return f"the client was ended by signal {-(ending.exit_code or 0)}"
-    if ending.sense.is_finished and ending.sense.error is None:
+    if ending.stream.is_finished and ending.stream.error is None:
         return f"the client ended with {ending.exit_code} after its result"
-    return ending.sense.error or ending.last_words or "the client ended without a word"
+    return ending.stream.error or ending.last_words or "the client ended without a word"
 
 
 def _money(ending: Ending, said: dict[str, Any], sources: dict[str, str | None]) -> dict[str, Any]:
     """Our ledger's cost of this run. Where the log is missing or cut off, the client's own sum, if it is of this run alone."""
     spent, stated = ending.spent, _sum(said.get("total_cost_usd"))
-    is_of_this_run = sources["end"] == "stream" and ending.wish.resume is None
+    is_of_this_run = sources["end"] == "stream" and ending.request.resume is None
     is_log_whole = spent is not None and not spent.n_unlogged
     row = spent.total if spent is not None else UsageRow(key="")
     unsure = {"unpriced_requests": row.unpriced_requests, "partial_requests": row.partial_requests}
-    if not is_log_whole and is_of_this_run and stated is not None and ending.wish.agent == "claude":
+    if not is_log_whole and is_of_this_run and stated is not None and ending.stream.result is not None:
         sources["cost"] = "stream"
         cost = round(stated * 1e6)
         bounds = {**spent.bounds, "cost_micro_usd": [cost, cost]} if spent is not None else None
@@ -286,57 +281,57 @@ _SOON_S = 0.2  # for the log of a client that did not come to say its result
 
 
 @dataclass
-class HeardOut:
-    """All that was heard of a client by the time it is over."""
+class ClientOutcome:
+    """What a client printed, and how it ended."""
 
-    sense: ClaudeSense | CodexSense
+    stream: ClientStream
     exit_code: int | None = None  # negative: the signal that ended it
     left_behind: int = 0
     stop: StopReason | None = None
     we_ended_it: bool = False
-    stop_texts: list[str] = field(default_factory=list)  # as the Stop hook was told
+    stop_texts: list[str] = field(default_factory=list)  # from the payload of the Stop hook
     has_stop: bool = False
     has_asked: bool = False
     last_words: str = ""
 
 
-class Concluding:
-    """Counts and concludes for one child."""
+class ResultBuilder:
+    """Counts the cost of one child, and builds its result."""
 
     def __init__(self, prepared: Prepared, prices: Callable[[], Prices]) -> None:
         self._prepared = prepared
         self._prices = prices
-        readers_of(prepared.wish.agent)
-        translators_of(prepared.wish.agent)  # an upgrade may replace our files before the end
+        readers_of(prepared.request.agent)
+        translators_of(prepared.request.agent)  # an upgrade may replace our files before the end
         self._known_prices()
 
-    def spent(self, sense: ClaudeSense | CodexSense) -> RunUsage | None:
+    def spent(self, stream: ClientStream) -> RunUsage | None:
         """What it has cost by now. What the stream told, and the log not yet, counts as far as it is known."""
-        session = sense.session or self._prepared.session
+        session = stream.session or self._prepared.session
         files = self._prepared.logs.files_of(session) if session is not None else None
-        heard = dict(sense.requests) if isinstance(sense, ClaudeSense) else {}
-        told = [StreamRequest(id, model, usage) for id, (model, usage) in heard.items()]
+        printed = dict(stream.requests)  # a copy: another thread adds to it
+        told = [StreamRequest(id, model, usage) for id, (model, usage) in printed.items()]
         if files is None:
             return with_told(NOTHING_SPENT, told, self._known_prices()) if told else None
         since = datetime.fromtimestamp(self._prepared.began_ms / 1000, UTC)
         return spent_since(files, self._prepared.kin, self._known_prices(), since=since, told=told)
 
-    def rehearse(self, sense: ClaudeSense | CodexSense) -> None:
-        """Reads what stands in the log by now, for nothing but to have done it once."""
-        self._collected(sense, sense.session or self._prepared.session)
+    def warm_up(self, stream: ClientStream) -> None:
+        """Read the log once: the first time is slow, and the client is still ending."""
+        self._collected(stream, stream.session or self._prepared.session)
 
-    def result(self, heard: HeardOut, *, problems: list[str]) -> Result:
+    def result(self, heard: ClientOutcome, *, problems: list[str]) -> Result:
         """All that is known, put together."""
-        prepared, sense = self._prepared, heard.sense
-        session = sense.session or prepared.session
-        path = prepared.logs.path_of(session) if prepared.wish.persists and session is not None else None
-        collected = self._collected(sense, session)
-        spent = self.spent(sense) if prepared.wish.persists and session is not None else None
+        prepared, stream = self._prepared, heard.stream
+        session = stream.session or prepared.session
+        path = prepared.logs.path_of(session) if prepared.request.persists and session is not None else None
+        collected = self._collected(stream, session)
+        spent = self.spent(stream) if prepared.request.persists and session is not None else None
         return result_of(
             Ending(
                 run=prepared.run,
-                wish=prepared.wish,
-                sense=sense,
+                request=prepared.request,
+                stream=stream,
                 session=session,
                 transcript_path=str(path) if path is not None else None,
                 stop=heard.stop,
@@ -353,16 +348,16 @@ class Concluding:
             )
         )
 
-    def _collected(self, sense: ClaudeSense | CodexSense, session: str | None) -> Collected:
+    def _collected(self, stream: ClientStream, session: str | None) -> Collected:
         prepared = self._prepared
-        if session is None or not prepared.wish.persists:
+        if session is None or not prepared.request.persists:
             return NOTHING_COLLECTED
-        patience = {} if sense.is_finished else {"patience_s": _SOON_S}
+        patience = {} if stream.is_finished else {"patience_s": _SOON_S}
         return collect(
             lambda: prepared.logs.files_of(session),
             since_ms=prepared.began_ms,
-            cwd=prepared.wish.cwd,
-            said=_last_words(sense),
+            cwd=Path(prepared.request.cwd),
+            said=stream.answer,
             **patience,
         )
 
@@ -376,21 +371,12 @@ class Concluding:
             return Prices.load()
 
 
-def _problems(prepared: Prepared, heard: HeardOut, collected: Collected, spent: RunUsage | None) -> list[str]:
+def _problems(
+    prepared: Prepared, heard: ClientOutcome, collected: Collected, spent: RunUsage | None
+) -> list[str]:
     found = []
-    if collected.denials and prepared.wish.ask_here_s is not None and not heard.has_asked:
+    if collected.denials and prepared.request.ask_here_s is not None and not heard.has_asked:
         found.append("nobody was asked: this release of the client denies without asking")
     if spent is not None and spent.n_unlogged:
         found.append(f"the log is not whole: {spent.n_unlogged} of its requests stand on the stream alone")
     return found
-
-
-def _last_words(sense: ClaudeSense | CodexSense) -> str | None:
-    """What the log should hold in the end."""
-    if isinstance(sense, CodexSense):
-        return sense.text if sense.is_finished else None
-    result = sense.result
-    if result is None or result.get("is_error") or "structured_output" in result:
-        return None
-    text = result.get("result")
-    return text if isinstance(text, str) and text else None

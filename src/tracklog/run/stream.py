@@ -1,10 +1,10 @@
-"""What a client says on its stdout: lines of JSON, of which each agent makes its own sense.
+"""Split a client's stdout into JSON documents, and queue the events of a child for its readers.
 
-Rules of this room
+Rules
   1. Any bytes are taken: a line that is no JSON object is noise, which is kept as the client's last words.
   2. Lines are cut at newlines, however the bytes arrive; a line without an end counts when the client has ended.
 
-What was heard of a child, for whoever listens: the last few thousand things, in order, until it is over.
+Events: the last few thousand of a child, in order, until it is over.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -24,11 +24,11 @@ _LAST_WORDS = 40
 _LONGEST_WORD = 4_000
 _MOST_LEVELS = 200
 _decode = msgspec.json.Decoder().decode
-HeardFrom = Literal["stream", "hook", "keeper", "limit"]
+EventSource = Literal["stream", "hook", "keeper", "limit"]
 
 
 def decoded(data: bytes) -> dict[str, Any] | None:
-    """The JSON object that stands there; None if there is none.
+    """Decode a JSON object; None if it is none.
 
     Clients cut texts in the middle of a letter, and write half of a pair: that is read as a letter that is unknown.
     """
@@ -60,29 +60,13 @@ def _is_shallow(value: Any, levels: int = _MOST_LEVELS) -> bool:
     return levels > 0 and all(_is_shallow(part, levels - 1) for part in parts)
 
 
-class Heard(NamedTuple):
-    """One thing that was heard of a child."""
+class RunEvent(NamedTuple):
+    """One event of a child: a document of its stream, a hook, a report of its supervisor, a limit."""
 
     at_ms: int
-    source: HeardFrom
+    source: EventSource
     what: str  # `assistant`, `system/init`, `Stop`, `exit`, `timeout`, …
     document: Mapping[str, Any]
-
-
-class Sense(Protocol):
-    """What an agent's stream has told so far."""
-
-    session: str | None
-    model: str | None
-    text: str | None  # the last words of the main thread
-    error: str | None
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the client has said how it ended."""
-
-    def take(self, document: Mapping[str, Any]) -> str:
-        """Takes in a line; returns what it is."""
 
 
 class DocumentSplitter:
@@ -110,7 +94,7 @@ class DocumentSplitter:
         return [document for line in whole if (document := self._document(bytes(line))) is not None]
 
     def end(self) -> list[Mapping[str, Any]]:
-        """What stood behind the last newline."""
+        """The document behind the last newline."""
         rest, self._rest = bytes(self._rest), bytearray()
         document = self._document(rest)
         return [] if document is None else [document]
@@ -145,23 +129,23 @@ _KEPT = 4096
 
 
 class Events:
-    """Told by one thread, listened to by any; who listens slowly misses some."""
+    """Written by one thread, read by any; a slow reader misses some."""
 
     def __init__(self) -> None:
-        self._kept: deque[Heard] = deque(maxlen=_KEPT)
-        self._n_told = 0
+        self._kept: deque[RunEvent] = deque(maxlen=_KEPT)
+        self._n_added = 0
         self._is_over = False
         self._news = threading.Condition()
         self._callbacks: list[Callable[[], None]] = []
-        self.last: Heard | None = None  # of the client itself
+        self.last: RunEvent | None = None  # of the client itself
 
-    def tell(self, source: HeardFrom, what: str, document: Mapping[str, Any]) -> None:
-        """One thing more."""
+    def append(self, source: EventSource, what: str, document: Mapping[str, Any]) -> None:
+        """Append an event."""
         with self._news:
-            heard = Heard(time.time_ns() // 1_000_000, source, what, document)
-            self.last = self.last if source == "keeper" else heard
-            self._kept.append(heard)
-            self._n_told += 1
+            event = RunEvent(time.time_ns() // 1_000_000, source, what, document)
+            self.last = self.last if source == "keeper" else event
+            self._kept.append(event)
+            self._n_added += 1
             self._notify()
 
     def end(self) -> None:
@@ -170,8 +154,8 @@ class Events:
             self._is_over = True
             self._notify()
 
-    def all(self) -> Iterator[Heard]:
-        """Everything from the first thing on, until it is over."""
+    def all(self) -> Iterator[RunEvent]:
+        """All events from the first one, until it is over."""
         n = 0
         while True:
             new, n = self._behind(n)
@@ -179,7 +163,7 @@ class Events:
                 return
             yield from new
 
-    async def all_async(self) -> AsyncIterator[Heard]:
+    async def all_async(self) -> AsyncIterator[RunEvent]:
         """The same without a thread that waits."""
         from asyncio import Event, get_running_loop
 
@@ -196,8 +180,8 @@ class Events:
             while not is_over:
                 with self._news:
                     is_over, (new, n) = self._is_over, self._newer(n)
-                for heard in new:
-                    yield heard
+                for event in new:
+                    yield event
                 if not new and not is_over:
                     await news.wait()
                 news.clear()
@@ -210,12 +194,12 @@ class Events:
         for callback in self._callbacks:
             callback()
 
-    def _newer(self, n: int) -> tuple[list[Heard], int]:
-        first = self._n_told - len(self._kept)
-        return list(self._kept)[max(n - first, 0) :], self._n_told
+    def _newer(self, n: int) -> tuple[list[RunEvent], int]:
+        first = self._n_added - len(self._kept)
+        return list(self._kept)[max(n - first, 0) :], self._n_added
 
-    def _behind(self, n: int) -> tuple[list[Heard], int]:
+    def _behind(self, n: int) -> tuple[list[RunEvent], int]:
         """What came behind the first n, as soon as there is something; nothing when it is over."""
         with self._news:
-            self._news.wait_for(lambda: self._n_told > n or self._is_over)
+            self._news.wait_for(lambda: self._n_added > n or self._is_over)
             return self._newer(n)

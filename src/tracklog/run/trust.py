@@ -1,7 +1,7 @@
 """Whether a folder's own settings may run code: asked once, and again when they change.
 
-Rules of this room
-  1. Nothing dangerous in a folder: nobody is asked.
+Rules
+  1. Nobody is asked about a folder without risks.
   2. Trust is given to each single thing in one folder, by its real path. What was added or changed since is asked for; what
      went is not. Where the file stands does not count, so that a worktree of a trusted folder is trusted with the same things.
   3. A script that a hook names may change without a question: it is the folder's code, as much as its tests are.
@@ -18,29 +18,29 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tracklog.agents.hooks.places import Machine
-from tracklog.agents.risks import Danger
+from tracklog.agents.risks import Risk
+from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.errors import UserError
 from tracklog.home import Busy, Home, held_lock_at, make_private_folder, write_private
 from tracklog.sources.settings_files import read_whole
 
-__all__ = ["Danger", "Untrusted", "dangers_in", "is_trusted", "trust"]
+__all__ = ["Risk", "Untrusted", "is_trusted", "risks_in", "trust"]
 
 _LOCK_WAIT_S = 5.0
-_MARKS = (".claude", ".codex")  # a file's place is told from here on
 
 
 class Untrusted(UserError):  # noqa: N818 - a state, which --trust ends
     """A folder whose own settings would run code or steer the client, and nobody has said that they may."""
 
-    def __init__(self, cwd: Path, dangers: Sequence[Danger]) -> None:
+    def __init__(self, cwd: Path, risks: Sequence[Risk]) -> None:
         self.cwd = cwd
-        self.dangers = list(dangers)
-        n_files = len({danger.path for danger in dangers})
+        self.risks = list(risks)
+        self.dangers = self.risks  # the old name of the attribute
+        n_files = len({risk.path for risk in risks})
         where = "".join(char if char.isprintable() else "?" for char in str(cwd))
         super().__init__(
             f"{where} has settings of its own that run code or steer the client "
-            f"({_count(len(dangers), 'thing')} in {_count(n_files, 'file')}): look at them, then --trust"
+            f"({_count(len(risks), 'thing')} in {_count(n_files, 'file')}): look at them, then --trust"
         )
 
 
@@ -48,28 +48,23 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def dangers_in(cwd: Path, agent: str, env: Mapping[str, str]) -> list[Danger]:
+def risks_in(cwd: Path, agent: str, env: Mapping[str, str]) -> list[Risk]:
     """What a client started in this folder would execute or be steered by, from files that are not the user's own settings."""
     real = Path(os.path.realpath(cwd))
-    machine = Machine(env, real)
-    if agent == "claude":
-        from tracklog.agents.claude_code.risks import claude_dangers as dangers
-    else:
-        from tracklog.agents.codex.risks import codex_dangers as dangers
-    return list(dict.fromkeys(dangers(real, machine)))
+    return list(dict.fromkeys(support_for(agent).client.risks(real, env)))
 
 
-def is_trusted(home: Home, cwd: Path, dangers: Sequence[Danger]) -> bool:
+def is_trusted(home: Home, cwd: Path, risks: Sequence[Risk]) -> bool:
     """Whether all of this was trusted in this folder before."""
-    if not dangers:
+    if not risks:
         return True
     trusted = _trusted_in(home) or {}
-    return set(map(_mark_of, dangers)) <= set(trusted.get(os.path.realpath(cwd), []))
+    return set(map(_mark_of, risks)) <= set(trusted.get(os.path.realpath(cwd), []))
 
 
-def trust(home: Home, cwd: Path, dangers: Sequence[Danger]) -> str | None:
+def trust(home: Home, cwd: Path, risks: Sequence[Risk]) -> str | None:
     """Remembers that all of this may happen in this folder; returns what is to be said of our own file, if anything."""
-    if not dangers:
+    if not risks:
         return None
     home.make()
     make_private_folder(home.runs)
@@ -78,7 +73,7 @@ def trust(home: Home, cwd: Path, dangers: Sequence[Danger]) -> str | None:
         note = None if trusted is not None else _set_aside(home)
         trusted = trusted or {}
         here = os.path.realpath(cwd)
-        trusted[here] = sorted({*trusted.get(here, []), *map(_mark_of, dangers)})
+        trusted[here] = sorted({*trusted.get(here, []), *map(_mark_of, risks)})
         write_private(_file_of(home), json.dumps({"v": 1, "trusted": trusted}, indent=1).encode() + b"\n")
     return note
 
@@ -87,10 +82,11 @@ def _file_of(home: Home) -> Path:
     return home.runs / "trusted.json"
 
 
-def _mark_of(danger: Danger) -> str:
-    parts = danger.path.parts
-    start = max((n for n, part in enumerate(parts) if part in _MARKS), default=len(parts) - 1)
-    whole = json.dumps(["/".join(parts[start:]), danger.what, danger.detail])
+def _mark_of(risk: Risk) -> str:
+    parts = risk.path.parts
+    folders = {one.client.project_folder for one in SUPPORTED.values()}
+    start = max((n for n, part in enumerate(parts) if part in folders), default=len(parts) - 1)
+    whole = json.dumps(["/".join(parts[start:]), risk.what, risk.detail])
     from hashlib import sha256  # slow to load, and most folders have nothing to be trusted
 
     return sha256(whole.encode()).hexdigest()

@@ -1,13 +1,13 @@
 """A git worktree for a child: a checkout of its own, kept if it changed something.
 
-Rules of this room
+Rules
   1. Work is never thrown away: removed is only what git calls clean, on a branch that stands where it began. Any doubt keeps it.
-  2. The repository's own settings run nothing here (run/calm_git.py).
+  2. The repository's own settings run nothing here (SafeGit).
   3. Leaving never raises: what could not be done is said, and the worktree is kept.
 
 Git, with nothing run that a repository's own settings name.
 
-Rules of this room
+Rules
   1. No hooks, no file system monitor, no filters, no network, no questions.
   2. Variables of the caller that lead git to another repository do not reach it.
   3. It is never waited for without end.
@@ -52,7 +52,7 @@ class GitFailed(Exception):  # noqa: N818 - a finding, which its caller tells in
     """What git said when it would not."""
 
 
-class CalmGit:
+class SafeGit:
     """Git in one place, named by the words that come first (`-C`, `--git-dir`)."""
 
     def __init__(self, place: Sequence[str], env: Mapping[str, str] | None = None) -> None:
@@ -63,7 +63,7 @@ class CalmGit:
         self._env = {key: value for key, value in given.items() if not key.startswith("GIT_")} | _PROTECTING
         self._start = [program, *place, *(word for one in _CALM for word in ("-c", one))]
 
-    def without_filters(self) -> CalmGit:
+    def without_filters(self) -> SafeGit:
         """The same, with every filter switched off that the repository's own settings name; the user's own stay."""
         names: set[str] = set()
         for level in ("--local", "--worktree"):
@@ -125,9 +125,9 @@ class Worktree(NamedTuple):
 
 
 def add(cwd: Path, home: Home, run: str, *, env: Mapping[str, str] | None = None) -> Worktree:
-    """A new worktree of the repository that this folder stands in; raises UserError if there cannot be one."""
+    """Add a worktree of the repository that this folder is part of; raises UserError if there cannot be one."""
     here = Path(os.path.realpath(cwd))
-    git = CalmGit(["-C", str(here)], env)
+    git = SafeGit(["-C", str(here)], env)
     root = _root_of(git, here)
     base = _commit_of(git, root)
     path, branch = _place_for(home, run), f"tracklog/{run}"
@@ -135,7 +135,7 @@ def add(cwd: Path, home: Home, run: str, *, env: Mapping[str, str] | None = None
     try:
         common = Path(os.path.realpath(here / git.line("rev-parse", "--git-common-dir")))
         _check_out(git.without_filters(), path, branch=branch, base=base)
-        private = Path(CalmGit(["-C", str(path)], env).line("rev-parse", "--absolute-git-dir"))
+        private = Path(SafeGit(["-C", str(path)], env).line("rev-parse", "--absolute-git-dir"))
         within = _same_folder_in(path, here.relative_to(root))
     except BaseException as error:
         _undo(git, path, branch=branch, base=base)
@@ -145,7 +145,7 @@ def add(cwd: Path, home: Home, run: str, *, env: Mapping[str, str] | None = None
     return Worktree(path, branch, base, root, within, common, private, _note(git, root))
 
 
-def _root_of(git: CalmGit, here: Path) -> Path:
+def _root_of(git: SafeGit, here: Path) -> Path:
     try:
         root = Path(git.line("rev-parse", "--show-toplevel"))
     except GitFailed as error:
@@ -161,7 +161,7 @@ def _root_of(git: CalmGit, here: Path) -> Path:
     return root
 
 
-def _commit_of(git: CalmGit, root: Path) -> str:
+def _commit_of(git: SafeGit, root: Path) -> str:
     try:
         return git.line("rev-parse", "--verify", "HEAD^{commit}")
     except GitFailed as error:
@@ -175,14 +175,14 @@ def _place_for(home: Home, run: str) -> Path:
     return home.runs / "worktrees" / run
 
 
-def _refuse_what_is_there(git: CalmGit, path: Path, branch: str) -> None:
+def _refuse_what_is_there(git: SafeGit, path: Path, branch: str) -> None:
     if os.path.lexists(path):
         raise UserError(f"{path} is there already: remove it, or start another run")
     if _tip_of(git, branch):
         raise UserError(f"there is a branch {branch} already: remove it, or start another run")
 
 
-def _check_out(git: CalmGit, path: Path, *, branch: str, base: str) -> None:
+def _check_out(git: SafeGit, path: Path, *, branch: str, base: str) -> None:
     words = ("worktree", "add", "--quiet", "--no-track", "-b", branch, str(path), base)
     _patiently(lambda: git(*words), lambda: _undo(git, path, branch=branch, base=base))
 
@@ -201,7 +201,7 @@ def _patiently(do: Callable[[], object], clean: Callable[[], object] = lambda: N
         time.sleep(_PAUSE_S * (0.5 + random.random()))
 
 
-def _undo(git: CalmGit, path: Path, *, branch: str, base: str) -> None:
+def _undo(git: SafeGit, path: Path, *, branch: str, base: str) -> None:
     """Takes back what a worktree that did not come about has left: nobody has worked in it."""
     for words in (
         ("worktree", "remove", "--force", "--force", str(path)),
@@ -226,7 +226,7 @@ def _same_folder_in(path: Path, below: Path) -> Path:
     return folder
 
 
-def _note(git: CalmGit, root: Path) -> str | None:
+def _note(git: SafeGit, root: Path) -> str | None:
     """What a caller may miss in it."""
     try:
         n_changes = len(_changes(git))
@@ -236,8 +236,8 @@ def _note(git: CalmGit, root: Path) -> str | None:
     return f"{what} not committed in {root}, and so not in the worktree" if n_changes else None
 
 
-def _changes(git: CalmGit, *, with_ignored: bool = False) -> list[str]:
-    """Two letters for each file that is not as committed. Submodules are told by their commits: inside they run their own."""
+def _changes(git: SafeGit, *, with_ignored: bool = False) -> list[str]:
+    """Two letters for each file that is not as committed. Submodules are compared by their commits: inside they run their own."""
     shape = ("--porcelain", "-z", "--no-renames")
     ignored = "traditional" if with_ignored else "no"
     which = (f"--ignored={ignored}", "--untracked-files=normal", "--ignore-submodules=dirty")
@@ -247,7 +247,7 @@ def _changes(git: CalmGit, *, with_ignored: bool = False) -> list[str]:
 def leave(worktree: Worktree, *, env: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Removes it if nothing was done in it; says what became of it, and why it is kept: commits, changes, untracked or ignored files.
 
-    Kept without a `why`: it could not be looked at or removed, and `problem` says what stood against it.
+    SupervisedClient without a `why`: it could not be looked at or removed, and `problem` says what stood against it.
     """
     why: str | None = None
     problem: str | None = None
@@ -271,7 +271,7 @@ def _is_anything_left(worktree: Worktree) -> bool:
 
 
 def _why_kept(worktree: Worktree, env: Mapping[str, str] | None) -> str | None:
-    shared = CalmGit(["--git-dir", str(worktree.common)], env)
+    shared = SafeGit(["--git-dir", str(worktree.common)], env)
     if _tip_of(shared, worktree.branch) not in (worktree.base, None):
         return "commits"
     if worktree.path.is_symlink():
@@ -279,7 +279,7 @@ def _why_kept(worktree: Worktree, env: Mapping[str, str] | None) -> str | None:
     if not worktree.path.exists():
         return None
     # by its own directory of git: the `.git` in it may lead elsewhere by now
-    own = CalmGit(["--git-dir", str(worktree.private), "--work-tree", str(worktree.path)], env)
+    own = SafeGit(["--git-dir", str(worktree.private), "--work-tree", str(worktree.path)], env)
     if own.line("rev-parse", "--verify", "HEAD") != worktree.base:
         return "commits"
     changes = set(_changes(own.without_filters(), with_ignored=True))
@@ -288,18 +288,18 @@ def _why_kept(worktree: Worktree, env: Mapping[str, str] | None) -> str | None:
     return "untracked" if "??" in changes else "ignored" if changes else None
 
 
-def _tip_of(git: CalmGit, branch: str) -> str | None:
-    """Where the branch stands, if there is one."""
+def _tip_of(git: SafeGit, branch: str) -> str | None:
+    """The commit of the branch, if there is one."""
     return git.line("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}") or None
 
 
 def _remove(worktree: Worktree, env: Mapping[str, str] | None) -> None:
     """Git looks once more whether it is clean, and refuses if it is not."""
-    git = CalmGit(["--git-dir", str(worktree.common)], env).without_filters()
+    git = SafeGit(["--git-dir", str(worktree.common)], env).without_filters()
     try:
         _patiently(lambda: git("worktree", "remove", str(worktree.path)))
     except GitFailed as error:
         if "is not a working tree" not in str(error) or worktree.path.exists():
-            raise  # else somebody has removed it in git's own way
+            raise  # else it was removed in git's own way
     if _tip_of(git, worktree.branch):
         git("update-ref", "-d", f"refs/heads/{worktree.branch}", worktree.base)

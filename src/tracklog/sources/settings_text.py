@@ -19,6 +19,7 @@ _WHITE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _WHITE_BEFORE = re.compile(r"[ \t\r\n]*\Z")
 _DEFAULT_UNIT = "  "
+_TOML_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 
 
 class Malformed(ValueError):  # noqa: N818 - named for what it says of the text
@@ -57,6 +58,25 @@ class Container(NamedTuple):
     def last(self, key: str) -> JsonMember | None:
         """The member of this name that counts: of several, clients take the last."""
         return next((part for part in reversed(self.parts) if part.key == key), None)
+
+
+def toml_document(text: str) -> dict[str, Any]:
+    """The text as TOML; Malformed, with the place, if it is none."""
+    import tomllib  # slow to load, and most settings are JSON
+
+    try:
+        return tomllib.loads(text.removeprefix(BOM))
+    except tomllib.TOMLDecodeError as error:
+        what = str(error)
+        raise Malformed(text, _toml_place(text, what), _TOML_PLACE.sub("", what).strip()) from error
+
+
+def _toml_place(text: str, message: str) -> int:
+    match = _TOML_PLACE.search(message)
+    if match is None or match[1] is None:
+        return len(text)
+    lines = text.splitlines(keepends=True)
+    return sum(map(len, lines[: int(match[1]) - 1])) + int(match[2]) - 1 + text.startswith(BOM)
 
 
 def is_blank(text: str) -> bool:

@@ -6,16 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from tracklog.agents.codex import client
-from tracklog.agents.codex.client import CodexSense
+from tracklog.agents.codex.client import CodexClient, CodexStream
 from tracklog.errors import UserError
-from tracklog.model.run_request import Wish, checked
+from tracklog.model.run_request import RunRequest
+from tracklog.run.request import checked
 
 PLAIN = ["exec", "--json", "--skip-git-repo-check", "--color", "never"]
 
 
+def arguments(request: RunRequest, *, schema: Path | None) -> list[str]:
+    return CodexClient().arguments(request, session=None, settings=None, schema=schema)
+
+
 def test_the_prompt_comes_on_stdin_whatever_is_asked_for(tmp_path: Path) -> None:
-    asked = Wish(
+    asked = RunRequest(
         agent="codex",
         prompt="--help",
         cwd=tmp_path,
@@ -25,7 +29,7 @@ def test_the_prompt_comes_on_stdin_whatever_is_asked_for(tmp_path: Path) -> None
         persists=False,
         client_arguments=("-c", "x=1"),
     )
-    assert client.arguments(asked, schema=Path("/s.json")) == [
+    assert arguments(asked, schema=Path("/s.json")) == [
         *PLAIN,
         *("--model", "gpt-5.1-codex", "--sandbox", "read-only", "--add-dir", str(tmp_path)),
         *("--output-schema", "/s.json", "--ephemeral", "-c", "x=1", "-"),
@@ -33,33 +37,35 @@ def test_the_prompt_comes_on_stdin_whatever_is_asked_for(tmp_path: Path) -> None
 
 
 def test_resume_and_fork_are_commands_below_exec(tmp_path: Path) -> None:
-    resumed = Wish(agent="codex", prompt="x", cwd=tmp_path, resume="t", permission_mode="bypassPermissions")
-    assert client.arguments(resumed, schema=None) == [
+    resumed = RunRequest(
+        agent="codex", prompt="x", cwd=tmp_path, resume="t", permission_mode="bypassPermissions"
+    )
+    assert arguments(resumed, schema=None) == [
         *PLAIN,
         *("--dangerously-bypass-approvals-and-sandbox", "resume", "t", "-"),
     ]
-    forked = Wish(agent="codex", prompt="x", cwd=tmp_path, resume="t", is_fork=True)
-    assert client.arguments(forked, schema=None) == [*PLAIN, "fork", "t", "-"]
+    forked = RunRequest(agent="codex", prompt="x", cwd=tmp_path, resume="t", is_fork=True)
+    assert arguments(forked, schema=None) == [*PLAIN, "fork", "t", "-"]
 
 
 def test_what_codex_does_not_have_is_refused_not_left_out(tmp_path: Path) -> None:
     for asked in ({"max_turns": 2}, {"allowed_tools": ("Bash",)}, {"name": "n"}, {"ask_here_s": 1.0}):
         with pytest.raises(UserError, match="Codex has no such thing"):
-            checked(Wish(agent="codex", prompt="x", cwd=tmp_path, **asked))
+            checked(RunRequest(agent="codex", prompt="x", cwd=tmp_path, **asked))
 
 
 def test_the_stream_tells_the_thread_the_words_the_usage_and_the_end() -> None:
-    sense = CodexSense()
+    stream = CodexStream()
     for line in (
         {"type": "thread.started", "thread_id": "t"},
         {"type": "turn.started"},
         {"type": "item.completed", "item": {"type": "agent_message", "text": "hello"}},
         {"type": "item.completed", "item": {"type": "command_execution"}},
     ):
-        sense.take(line)
-    assert (sense.session, sense.text, sense.is_finished) == ("t", "hello", False)
-    sense.take({"type": "turn.completed", "usage": {"input_tokens": 3}})
-    assert (sense.is_finished, sense.error, sense.usage, sense.n_turns) == (
+        stream.add(line)
+    assert (stream.session, stream.text, stream.is_finished) == ("t", "hello", False)
+    stream.add({"type": "turn.completed", "usage": {"input_tokens": 3}})
+    assert (stream.is_finished, stream.error, stream.usage, stream.n_turns) == (
         True,
         None,
         {"input_tokens": 3},
@@ -68,20 +74,20 @@ def test_the_stream_tells_the_thread_the_words_the_usage_and_the_end() -> None:
 
 
 def test_a_failed_turn_is_told_in_the_client_s_words() -> None:
-    sense = CodexSense()
-    sense.take({"type": "error", "message": "stream disconnected"})
-    assert (sense.is_finished, sense.error) == (False, "stream disconnected")
-    sense.take({"type": "turn.failed", "error": {"message": "overloaded"}})
-    assert (sense.is_finished, sense.error) == (True, "overloaded")
+    stream = CodexStream()
+    stream.add({"type": "error", "message": "stream disconnected"})
+    assert (stream.is_finished, stream.error) == (False, "stream disconnected")
+    stream.add({"type": "turn.failed", "error": {"message": "overloaded"}})
+    assert (stream.is_finished, stream.error) == (True, "overloaded")
 
 
 def test_lines_of_any_shape_are_taken() -> None:
-    sense = CodexSense()
+    stream = CodexStream()
     for odd in (
         {},
         {"type": None},
         {"type": "item.completed", "item": 5},
         {"type": "turn.completed", "usage": []},
     ):
-        sense.take(odd)
-    assert (sense.text, sense.usage) == (None, None)
+        stream.add(odd)
+    assert (stream.text, stream.usage) == (None, None)

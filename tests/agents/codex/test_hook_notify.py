@@ -9,15 +9,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tracklog.agents.codex.hooks import document_of, is_free, notifies, with_notify, without_notify
+from tracklog.agents.codex.hooks import is_free, notifies, with_notify, without_notify
 from tracklog.agents.hooks.command import Recorder, notify_words
 from tracklog.agents.hooks.places import HookFile
 from tracklog.errors import UserError
 from tracklog.hooks.install import InstallOutcome, Receipts, install_notify, uninstall_notify
-from tracklog.sources.settings_text import Malformed
+from tracklog.sources.settings_text import Malformed, toml_document
 
 RECORDER = Recorder("/usr/bin/python3", '/opt/it\'s "here"/hook.py', "/home/dev/\x7f/tracklog")
-WORDS = notify_words(RECORDER)
+WORDS = notify_words(RECORDER, "codex")
 LINES = st.lists(
     st.sampled_from(
         [
@@ -43,7 +43,7 @@ LINES = st.lists(
 def test_in_and_out_gives_the_same_text(lines: list[str], newline: str, end: str, bom: str) -> None:
     text = bom + newline.join(lines) + end
     new = with_notify(text, WORDS)
-    assert document_of(new) == {**document_of(text), "notify": WORDS}
+    assert toml_document(new) == {**toml_document(text), "notify": WORDS}
     assert notifies(new, WORDS)
     assert without_notify(new) == text
 
@@ -96,7 +96,7 @@ def test_another_home_replaces_our_line(tmp_path: Path) -> None:
     put(path)
     other = RECORDER._replace(home="/elsewhere")
     assert put(path, other).outcome == "changed"
-    assert tomllib.loads(path.read_text()) == {"model": "x", "notify": notify_words(other)}
+    assert tomllib.loads(path.read_text()) == {"model": "x", "notify": notify_words(other, "codex")}
     take(path)
     assert path.read_text() == 'model = "x"\n'
 

@@ -31,12 +31,12 @@ from tracklog.agents.hooks.settings import (
     without_hooks,
 )
 from tracklog.errors import UserError
-from tracklog.hooks.install import CLAUDE, InstallOutcome, Receipts, install, uninstall
+from tracklog.hooks.install import InstallOutcome, Receipts, install, uninstall
 from tracklog.sources.settings_text import Malformed
 
 RECORDER = Recorder("/usr/bin/python3", "/opt/tracklog/hook.py", "/home/dev/.local/share/tracklog")
 EVENTS = ("Stop", "PreToolUse", "SessionStart")
-HANDLERS = {event: handler(RECORDER, "claude", event) for event in EVENTS}
+HANDLERS = {event: handler(RECORDER, "claude") for event in EVENTS}
 THEIRS = {"type": "command", "command": "notify-send done"}
 
 DEEP = '{"a": ' + "[" * 300 + "]" * 300 + "}"
@@ -295,7 +295,7 @@ def test_copies_do_not_pile_up(tmp_path: Path) -> None:
     path, home = tmp_path / "settings.json", tmp_path / "home"
     path.write_text("{}")
     for n in range(25):
-        put(path, home, (CLAUDE[n % 2],))
+        put(path, home, (EVENTS[n % 2],))
     assert len(list((home / "hooks" / "backups").iterdir())) == 20
 
 
@@ -504,7 +504,7 @@ def test_the_command_runs_whatever_the_paths_and_never_says_or_blocks_anything(
     name: str, shell: str, tmp_path: Path
 ) -> None:
     recorder, noted = listening(tmp_path, name)
-    command = handler(recorder, "claude", "Stop")["command"]
+    command = handler(recorder, "claude")["command"]
     done = run_hook(command, tmp_path, shell=shell)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     words = ["-I", "-S", recorder.hook, "--home", recorder.home, "--agent", "claude"]
@@ -518,7 +518,7 @@ def test_the_command_is_silent_when_what_it_runs_is_gone(gone: str, tmp_path: Pa
         (tmp_path / "here" / gone).unlink()
     else:
         shutil.rmtree(tmp_path / "here")
-    done = run_hook(handler(recorder, "codex", "Stop")["command"], tmp_path)
+    done = run_hook(handler(recorder, "codex")["command"], tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not noted.exists()
 
@@ -526,7 +526,7 @@ def test_the_command_is_silent_when_what_it_runs_is_gone(gone: str, tmp_path: Pa
 def test_the_command_is_silent_when_the_interpreter_is_no_program(tmp_path: Path) -> None:
     recorder, _ = listening(tmp_path, "here")
     Path(recorder.python).write_bytes(b"\x7fELF is broken")
-    done = run_hook(handler(recorder, "claude", "Stop")["command"], tmp_path)
+    done = run_hook(handler(recorder, "claude")["command"], tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 

@@ -1,4 +1,4 @@
-"""The same wish several times: groups, differences, spreads."""
+"""The same request several times: groups, differences, spreads."""
 
 from __future__ import annotations
 

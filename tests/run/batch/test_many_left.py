@@ -14,12 +14,11 @@ from tracklog.errors import UserError
 from tracklog.home import Home
 from tracklog.live.run_entries import Ended, RunEntry, Started
 from tracklog.live.run_register import runs, start_mark
-from tracklog.run import Wish, start
+from tracklog.run import RunRequest, start
 from tracklog.run.batch.results_file import cut_off, left_behind
 from tracklog.run.launch import prices_of
-from tracklog.run.process.orphans import await_end
 from tracklog.run.process.private_dir import make_private, note_process
-from tracklog.run.process.supervise import MARK
+from tracklog.run.process.supervise import MARK, await_end
 
 RUN = "0123456789abcdef"
 
@@ -42,9 +41,9 @@ def test_only_runs_of_this_list_that_are_not_written_down_are_left_behind() -> N
 def test_a_run_without_an_answer_is_none_whatever_the_register_says(
     tmp_path: Path, said: str | None, told: str
 ) -> None:
-    wish = Wish(agent="claude", prompt="p", cwd=tmp_path)
+    request = RunRequest(agent="claude", prompt="p", cwd=tmp_path)
     env = {"HOME": str(tmp_path)}
-    assert cut_off(run("1", "b:x", said), wish, env=env, prices=prices_of(Home(tmp_path))).document == {
+    assert cut_off(run("1", "b:x", said), request, env=env, prices=prices_of(Home(tmp_path))).document == {
         "run": "1",
         "ended_by": told,
         "error": "tracklog was ended before it was",
@@ -57,13 +56,13 @@ def test_a_run_without_an_answer_is_none_whatever_the_register_says(
 def test_what_a_run_that_was_cut_off_has_cost_is_counted_from_its_log(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     env = {"PATH": os.defpath, "HOME": str(tmp_path), "CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
-    wish = Wish(
+    request = RunRequest(
         agent="claude", prompt="spend 3 die late", cwd=tmp_path, client=str(install(tmp_path / "bin"))
     )
-    start(wish, home=home, env=env).result()
+    start(request, home=home, env=env).result()
     (known,) = runs(home)
     unheard = RunEntry(known.started)  # as if we had been killed before we could say how it ended
-    found = cut_off(unheard, wish, env=env, prices=prices_of(home))
+    found = cut_off(unheard, request, env=env, prices=prices_of(home))
     assert (found.ended_by, found.cost_micro_usd, found.session) == (
         "killed",
         3 * COST_MICRO_USD,
@@ -78,7 +77,9 @@ def test_a_run_of_a_list_is_in_the_register_before_its_client_runs(tmp_path: Pat
     program.chmod(0o700)
     env = {"PATH": os.defpath, "HOME": str(tmp_path)}
     child = start(
-        Wish(agent="claude", prompt="p", cwd=tmp_path, client=str(program), batch="b:x"), home=home, env=env
+        RunRequest(agent="claude", prompt="p", cwd=tmp_path, client=str(program), batch="b:x"),
+        home=home,
+        env=env,
     )
     child.result()
     assert child.run in (tmp_path / "seen").read_text()
@@ -87,23 +88,23 @@ def test_a_run_of_a_list_is_in_the_register_before_its_client_runs(tmp_path: Pat
 
 def test_a_run_of_a_list_that_cannot_be_started_is_over_in_the_register(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
-    wish = Wish(agent="claude", prompt="p", cwd=tmp_path, client=str(tmp_path / "none"), batch="b:x")
+    request = RunRequest(agent="claude", prompt="p", cwd=tmp_path, client=str(tmp_path / "none"), batch="b:x")
     with pytest.raises(UserError, match="no program"):
-        start(wish, home=home, env={"PATH": os.defpath, "HOME": str(tmp_path)})
+        start(request, home=home, env={"PATH": os.defpath, "HOME": str(tmp_path)})
     assert [one.ended_by for one in runs(home)] == ["crashed"]
 
 
-def test_a_run_is_looked_at_only_when_its_keeper_has_ended_it(tmp_path: Path) -> None:
+def test_a_run_is_looked_at_only_when_its_supervisor_has_ended_it(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     folder = make_private(home, RUN).path
     (folder / "keeper").unlink()
-    with subprocess.Popen(["sleep", "0.5"]) as keeper:
-        note_process(folder, keeper.pid)
+    with subprocess.Popen(["sleep", "0.5"]) as supervisor:
+        note_process(folder, supervisor.pid)
         await_end(RunEntry(Started(run=RUN, agent="claude", pid=gone_pid(), pid_start="1")), home)
-        assert keeper.poll() == 0
+        assert supervisor.poll() == 0
 
 
-def test_what_goes_on_when_its_keeper_was_killed_as_well_is_ended(tmp_path: Path) -> None:
+def test_what_goes_on_when_its_supervisor_was_killed_as_well_is_ended(tmp_path: Path) -> None:
     with subprocess.Popen(["sleep", "60"], env={MARK: RUN, "PATH": os.defpath}) as client:
         await_end(RunEntry(Started(run=RUN, agent="claude", pid=gone_pid(), pid_start="1")), Home(tmp_path))
         assert client.wait(60) == -signal.SIGKILL

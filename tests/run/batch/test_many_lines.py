@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.batch.queue import Running, Slot, TaskOutcome, TaskQueue
 from tracklog.run.batch.tasks import BatchTask
 from tracklog.run.result import Result
-from tracklog.run.stream import Heard
+from tracklog.run.stream import RunEvent
 from tracklog.views.cli.commands.run.many import exit_code
 from tracklog.views.cli.commands.run.progress_lines import Tally, ended_line, head_line, last_word, slot_line
 
-TASK = BatchTask("a\x1b[31m", 1, Wish(agent="claude", prompt="p", cwd=Path("/")), "d")
+TASK = BatchTask("a\x1b[31m", 1, RunRequest(agent="claude", prompt="p", cwd=Path("/")), "d")
 
 
 def never(task: BatchTask) -> Running:
@@ -45,7 +45,7 @@ def said(*blocks: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_the_last_word_is_what_was_said_or_done_in_safe_letters(document: dict[str, Any], word: str) -> None:
-    assert last_word(Heard(0, "stream", "what it was", document)) == word
+    assert last_word(RunEvent(0, "stream", "what it was", document)) == word
 
 
 def test_one_that_has_ended_is_told_on_one_line() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tracklog.errors import UserError
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.batch.results_file import Earlier, Known, ResultsFile, as_line, key_of
 from tracklog.run.batch.tasks import BatchTask
 
@@ -22,7 +22,7 @@ def row(id: str = "a", *, digest: str = "d", ended_by: str = "completed", **more
 
 
 def task(id: str = "a", digest: str = "d") -> BatchTask:
-    return BatchTask(id, 1, Wish(agent="claude", prompt="p", cwd=Path("/")), digest)
+    return BatchTask(id, 1, RunRequest(agent="claude", prompt="p", cwd=Path("/")), digest)
 
 
 def written(path: Path, *rows: dict[str, Any]) -> Path:

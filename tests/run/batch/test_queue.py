@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from tracklog.errors import UserError
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.batch.queue import TaskOutcome, TaskQueue, is_worth_another_try
 from tracklog.run.batch.tasks import BatchTask
 from tracklog.run.result import Result
-from tracklog.run.stream import Heard
+from tracklog.run.stream import RunEvent
 
 OVERLOADED = {"ended_by": "error", "api_error_status": 529}
 DONE = {"ended_by": "completed", "cost_micro_usd": 10}
@@ -24,8 +24,8 @@ KILLED = {"ended_by": "killed", "cost_micro_usd": 0, "num_turns": 0}
 
 
 def tasks(n: int) -> list[BatchTask]:
-    wish = Wish(agent="claude", prompt="p", cwd=Path("/"))
-    return [BatchTask(f"t{number}", number, wish, "d") for number in range(1, n + 1)]
+    request = RunRequest(agent="claude", prompt="p", cwd=Path("/"))
+    return [BatchTask(f"t{number}", number, request, "d") for number in range(1, n + 1)]
 
 
 class Staged:
@@ -39,8 +39,8 @@ class Staged:
         self._cancelled = threading.Event()
         self._ends_by_cancel = ends_by_cancel
 
-    def events(self) -> Iterator[Heard]:
-        yield Heard(0, "stream", "assistant", {})
+    def events(self) -> Iterator[RunEvent]:
+        yield RunEvent(0, "stream", "assistant", {})
         if self._cancelled.wait(self._takes_s) and self._ends_by_cancel:
             self._document = {**self._document, "ended_by": "cancelled"}
 
@@ -75,7 +75,7 @@ class _Counted(Staged):
         super().__init__(document, takes_s=takes_s)
         self._stage = stage
 
-    def events(self) -> Iterator[Heard]:
+    def events(self) -> Iterator[RunEvent]:
         self._stage.n_at_once += 1
         self._stage.most_at_once = max(self._stage.most_at_once, self._stage.n_at_once)
         yield from super().events()
@@ -246,7 +246,7 @@ def test_who_stops_asking_for_answers_cancels_all() -> None:
     assert (many.running, many.n_left, stage.n_at_once) == ([], 3, 0)
 
 
-def test_a_wish_that_cannot_be_done_is_told_once_and_the_others_go_on() -> None:
+def test_a_request_that_cannot_be_done_is_told_once_and_the_others_go_on() -> None:
     good = Stage(DONE)
 
     def start(task: BatchTask) -> Staged:

@@ -1,4 +1,4 @@
-"""A list of wishes: what a line says, what it leaves out, and what is wrong with it."""
+"""A list of requests: what a line says, what it leaves out, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tracklog.model.run_request import Limits, Wish
+from tracklog.model.run_request import Limits, RunRequest
 from tracklog.run.batch.tasks import BatchTask, TaskList, WrongLine, digest_of, read_list, same_again
 
 
-def base(folder: Path, **more: Any) -> Wish:
-    return Wish(agent="claude", prompt="(of the list)", cwd=folder, **more)
+def base(folder: Path, **more: Any) -> RunRequest:
+    return RunRequest(agent="claude", prompt="(of the list)", cwd=folder, **more)
 
 
 def lines(*objects: Any) -> list[bytes]:
@@ -48,7 +48,7 @@ def test_a_line_may_say_everything_of_a_child(tmp_path: Path) -> None:
         "worktree": True,
         "args": ["--verbose"],
     }
-    wish = Wish(
+    request = RunRequest(
         agent="claude",
         prompt="do it",
         cwd=tmp_path / "there",
@@ -66,21 +66,21 @@ def test_a_line_may_say_everything_of_a_child(tmp_path: Path) -> None:
         client_arguments=("--verbose",),
     )
     assert read(tmp_path, line) == TaskList(
-        [BatchTask("one", 1, wish, digest_of(wish, in_worktree=True), True)], []
+        [BatchTask("one", 1, request, digest_of(request, in_worktree=True), True)], []
     )
 
 
 def test_what_a_line_leaves_out_is_as_the_command_line_says(tmp_path: Path) -> None:
     limits = Limits(timeout_s=5, max_cost_micro_usd=7)
     found = read(tmp_path, {"prompt": "do it"}, model="opus", limits=limits, client_arguments=("-x",))
-    wish = base(tmp_path, model="opus", limits=limits, client_arguments=("-x",))
-    assert [task.wish for task in found.tasks] == [wish._replace(prompt="do it")]
+    request = base(tmp_path, model="opus", limits=limits, client_arguments=("-x",))
+    assert [task.request for task in found.tasks] == [request._replace(prompt="do it")]
 
 
 def test_a_prompt_file_is_looked_for_beside_the_list(tmp_path: Path) -> None:
     (tmp_path / "ask.md").write_bytes("größer?\n".encode() + b"\xff")
     found = read(tmp_path, {"prompt_file": "ask.md"})
-    assert [task.wish.prompt for task in found.tasks] == ["größer?\n\udcff"]
+    assert [task.request.prompt for task in found.tasks] == ["größer?\n\udcff"]
 
 
 def test_empty_lines_comments_and_a_byte_order_mark_are_skipped_and_lines_keep_their_numbers(
@@ -88,7 +88,7 @@ def test_empty_lines_comments_and_a_byte_order_mark_are_skipped_and_lines_keep_t
 ) -> None:
     text = b'\xef\xbb\xbf# a list\n\n   \n{"prompt": "a"}\r\n#{"prompt": "b"}\n{"prompt": "c"}'
     found = read_list(text.splitlines(keepends=True), base(tmp_path), folder=tmp_path)
-    assert [(task.id, task.n, task.wish.prompt) for task in found.tasks] == [
+    assert [(task.id, task.n, task.request.prompt) for task in found.tasks] == [
         ("line-4", 4, "a"),
         ("line-6", 6, "c"),
     ]
@@ -169,10 +169,10 @@ def test_a_schema_with_its_keys_in_another_order_is_the_same_question(tmp_path: 
 
 
 def test_the_same_again_is_the_same_question_under_another_id(tmp_path: Path) -> None:
-    wish = base(tmp_path)
-    assert same_again(wish, 2) == [
-        BatchTask("run-1", 1, wish, digest_of(wish, in_worktree=False)),
-        BatchTask("run-2", 2, wish, digest_of(wish, in_worktree=False)),
+    request = base(tmp_path)
+    assert same_again(request, 2) == [
+        BatchTask("run-1", 1, request, digest_of(request, in_worktree=False)),
+        BatchTask("run-2", 2, request, digest_of(request, in_worktree=False)),
     ]
 
 

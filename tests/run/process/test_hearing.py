@@ -55,7 +55,7 @@ def heard(fifo: Fifo, n: int, *, seconds: float = 60) -> list[bytes]:
     until = time.monotonic() + seconds
     while len(payloads) < n and time.monotonic() < until:
         select.select([fifo.descriptor], [], [], 0.1)
-        payloads += fifo.hear()
+        payloads += fifo.read_payloads()
     return payloads
 
 
@@ -64,12 +64,12 @@ def test_a_payload_is_heard_as_it_was_given(path: Path, fifo: Fifo) -> None:
         json.dumps({"hook_event_name": "Stop", "text": "é 日本 😀"}, ensure_ascii=False).encode() + b"\n"
     )
     assert hooked(path, payload) == SILENT
-    assert fifo.hear() == [payload]
-    assert fifo.hear() == []
+    assert fifo.read_payloads() == [payload]
+    assert fifo.read_payloads() == []
 
 
 def test_silence_is_no_end(fifo: Fifo) -> None:
-    assert (fifo.hear(), select.select([fifo.descriptor], [], [], 0)[0]) == ([], [])
+    assert (fifo.read_payloads(), select.select([fifo.descriptor], [], [], 0)[0]) == ([], [])
 
 
 @pytest.mark.parametrize("n_bytes", [0, 1, 4096, 4097, 65536, 1 << 20, 5_000_000])
@@ -92,7 +92,7 @@ def test_fifty_hooks_at_once_are_each_heard_once(path: Path, fifo: Fifo) -> None
 
 def test_a_hook_waits_for_nobody_and_is_heard_later(path: Path, fifo: Fifo) -> None:
     assert [hooked(path, b"x" * n) for n in (5_000_000, 1)] == [SILENT] * 2
-    assert fifo.hear() == [b"x" * 5_000_000, b"x"]
+    assert fifo.read_payloads() == [b"x" * 5_000_000, b"x"]
 
 
 def test_when_we_have_gone_a_hook_does_nothing_and_does_not_wait(path: Path) -> None:
@@ -104,33 +104,33 @@ def test_who_has_closed_hears_nothing(path: Path) -> None:
     fifo = Fifo(path)
     fifo.close()
     fifo.close()
-    assert fifo.hear() == []
+    assert fifo.read_payloads() == []
 
 
 def test_what_was_heard_is_removed(path: Path, fifo: Fifo) -> None:
     hooked(path, b"{}")
     (told,) = [name for name in os.listdir(path.parent) if name != path.name]
     assert (told.startswith(PREFIX), stat.S_IMODE((path.parent / told).stat().st_mode)) == (True, 0o600)
-    fifo.hear()
+    fifo.read_payloads()
     assert os.listdir(path.parent) == [path.name]
 
 
 def test_too_much_is_left_out_and_removed(path: Path, fifo: Fifo) -> None:
     assert hooked(path, b"x" * (MOST_BYTES + 1)) == SILENT
-    assert (fifo.hear(), os.listdir(path.parent)) == ([], [path.name])
+    assert (fifo.read_payloads(), os.listdir(path.parent)) == ([], [path.name])
 
 
 @pytest.mark.parametrize("put", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/etc/hostname")])
 def test_what_is_no_file_of_a_hook_is_not_read(path: Path, fifo: Fifo, put: Callable[[Path], None]) -> None:
     put(path.parent / f"{PREFIX}7")
     write(path, b"7\n")
-    assert fifo.hear() == []
+    assert fifo.read_payloads() == []
 
 
 def test_a_fifo_that_was_deleted_is_nobodys_trouble(path: Path, fifo: Fifo) -> None:
     path.unlink()
     assert hooked(path, b"{}") == SILENT
-    assert (fifo.hear(), path.exists()) == ([], False)
+    assert (fifo.read_payloads(), path.exists()) == ([], False)
 
 
 def test_a_file_or_a_link_in_its_place_is_not_written_to(path: Path, fifo: Fifo, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_file_or_a_link_in_its_place_is_not_written_to(path: Path, fifo: Fifo,
         assert hooked(path, b"{}") == SILENT
         if path.is_file():
             assert path.read_bytes() == b"mine"
-    assert other.hear() == []
+    assert other.read_payloads() == []
     other.close()
 
 
@@ -170,10 +170,10 @@ def test_garbage_in_the_fifo_does_not_spoil_what_follows(garbage: list[bytes]) -
         fifo = Fifo(path)
         for one in garbage:
             write(path, one)
-            assert fifo.hear() == []
+            assert fifo.read_payloads() == []
         Path(folder, f"{PREFIX}12").write_bytes(b"told")
         write(path, b"\n12\n")
-        assert fifo.hear() == [b"told"]
+        assert fifo.read_payloads() == [b"told"]
         fifo.close()
 
 
@@ -192,5 +192,5 @@ def test_a_path_with_quotes_and_blanks_is_a_path(tmp_path: Path) -> None:
     os.mkfifo(odd / "stop.fifo")
     fifo = Fifo(odd / "stop.fifo")
     assert hooked(odd / "stop.fifo", b"{}") == SILENT
-    assert fifo.hear() == [b"{}"]
+    assert fifo.read_payloads() == [b"{}"]
     fifo.close()

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tracklog.home import Home
-from tracklog.run.process.orphans import sweep
 from tracklog.run.process.private_dir import make_private, note_process
+from tracklog.run.process.supervise import sweep
 
 RUN = "0123456789abcdef"
 OTHER = "fedcba9876543210"

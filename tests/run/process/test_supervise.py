@@ -1,4 +1,4 @@
-"""Clients under our keeper, with real processes: whoever dies, nothing of a client goes on."""
+"""Clients under our supervisor, with real processes: whoever dies, nothing of a client goes on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tracklog.errors import UserError
 from tracklog.home import Home
 from tracklog.run.process import supervise
 from tracklog.run.process.private_dir import make_private
-from tracklog.run.process.supervise import MARK, Kept, keep
+from tracklog.run.process.supervise import MARK, SupervisedClient, start_supervised
 
 DETACHED = """
 import os, sys, time
@@ -65,13 +65,13 @@ class Clients:
         self.folder = folder
         self.run = secrets.token_hex(8)
         self.env = {**os.environ, MARK: self.run}
-        self.all: list[Kept] = []
+        self.all: list[SupervisedClient] = []
 
-    def python(self, source: str, *words: str, folder: Path | None = None) -> Kept:
+    def python(self, source: str, *words: str, folder: Path | None = None) -> SupervisedClient:
         return self.start(sys.executable, "-c", source, *words, folder=folder)
 
-    def start(self, *argv: str, folder: Path | None = None) -> Kept:
-        kept = keep(argv, cwd=self.folder, env=self.env, folder=folder)
+    def start(self, *argv: str, folder: Path | None = None) -> SupervisedClient:
+        kept = start_supervised(argv, cwd=self.folder, env=self.env, folder=folder)
         self.all.append(kept)
         return kept
 
@@ -98,7 +98,9 @@ def clients(tmp_path: Path) -> Iterator[Clients]:
     assert left == []
 
 
-def heard_out(kept: Kept, *, seconds: float = 60, until: Callable[[Ended], bool] | None = None) -> Ended:
+def heard_out(
+    kept: SupervisedClient, *, seconds: float = 60, until: Callable[[Ended], bool] | None = None
+) -> Ended:
     """All that is heard of a client until it is over, or until something was heard."""
     ended = Ended([], b"", b"")
     deadline = time.monotonic() + seconds
@@ -108,7 +110,7 @@ def heard_out(kept: Kept, *, seconds: float = 60, until: Callable[[Ended], bool]
         assert time.monotonic() < deadline, ended
         for descriptor in select.select(list(open_ones), [], [], 1)[0]:
             if descriptor == kept.told:
-                ended.told.extend(kept.hear())
+                ended.told.extend(kept.read_reports())
                 open_ones -= {kept.told} if kept.is_over else set()
             elif data := os.read(descriptor, 1 << 20):
                 streams[descriptor] += data
@@ -179,7 +181,7 @@ def test_an_interrupt_reaches_the_client_and_not_its_children(clients: Clients) 
     child = psutil.Process(int(heard_out(kept, until=said(b"here")).out.split()[1]))
     kept.interrupt()
     told = heard_out(kept).told
-    assert told == [("exit", -2), ("left", 1)]  # the child went on until the keeper ended it
+    assert told == [("exit", -2), ("left", 1)]  # the child went on until the supervisor ended it
     assert not child.is_running()
 
 
@@ -197,7 +199,7 @@ def test_who_ignores_every_other_signal_is_killed(clients: Clients) -> None:
     kept.interrupt()
     kept.terminate()
     time.sleep(0.3)
-    assert kept.hear() == []
+    assert kept.read_reports() == []
     kept.kill()
     assert heard_out(kept).told == [("exit", -9)]
 
@@ -224,7 +226,7 @@ def test_what_outlives_the_client_and_ignores_signals_is_killed(clients: Clients
 
 
 def test_even_who_forks_at_once_does_not_get_away(clients: Clients) -> None:
-    """An orphan of the first millisecond is the keeper's already: it adopts before it starts the client."""
+    """An orphan of the first millisecond is the supervisor's already: it adopts before it starts the client."""
     for _ in range(4):
         kept = clients.start("/bin/sh", "-c", "(setsid sleep 300 >/dev/null 2>&1 </dev/null &)")
         assert [what for what, _ in heard_out(kept).told][:2] == ["pid", "exit"]
@@ -257,7 +259,7 @@ def test_close_without_a_word_heard_leaves_nothing(clients: Clients) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGABRT])
-def test_when_the_keeper_dies_we_end_the_client_and_nobody_knows_its_exit_code(
+def test_when_the_supervisor_dies_we_end_the_client_and_nobody_knows_its_exit_code(
     clients: Clients, number: int
 ) -> None:
     kept = clients.python(DEAF + DETACHED + STAY)
@@ -268,7 +270,7 @@ def test_when_the_keeper_dies_we_end_the_client_and_nobody_knows_its_exit_code(
     assert (kept.exit_code, kept.is_over, clients.running()) == (None, True, [])
 
 
-def test_a_keeper_that_is_told_to_end_interrupts_the_client_first(clients: Clients) -> None:
+def test_a_supervisor_that_is_told_to_end_interrupts_the_client_first(clients: Clients) -> None:
     source = "import signal, sys\nsignal.signal(2, lambda *_: sys.exit(5))\n" + STAY
     kept = clients.python(source)
     heard_out(kept, until=said(b"here"))
@@ -276,10 +278,10 @@ def test_a_keeper_that_is_told_to_end_interrupts_the_client_first(clients: Clien
     assert heard_out(kept).told == [("exit", 5)]
 
 
-def test_a_keeper_that_was_stopped_does_not_hold_us(
+def test_a_supervisor_that_was_stopped_does_not_hold_us(
     clients: Clients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervise, "_KEEPER_S", 0.5)
+    monkeypatch.setattr(supervise, "_SUPERVISOR_S", 0.5)
     kept = clients.python(DETACHED + STAY)
     heard_out(kept, until=said(b"here"))
     psutil.Process(kept.pid).parent().suspend()  # type: ignore[union-attr]
@@ -291,7 +293,7 @@ PARENT = """
 import os, sys, time
 from pathlib import Path
 from tracklog.run.process import prestart
-from tracklog.run.process.supervise import keep
+from tracklog.run.process.supervise import start_supervised
 from tracklog.run.process.private_dir import make_private
 from tracklog.home import Home
 prestart.leaf = lambda _: sys.argv[4]
@@ -299,7 +301,7 @@ private = make_private(Home(Path(sys.argv[2])), "0123456789abcdef")
 private.write("settings.json", b"{}")
 (private.path / "asks").mkdir()
 (private.path / "asks" / "1.json").write_bytes(b"{}")
-kept = keep([sys.executable, "-c", sys.argv[1]], cwd=Path(sys.argv[2]), env=os.environ, folder=private.path)
+kept = start_supervised([sys.executable, "-c", sys.argv[1]], cwd=Path(sys.argv[2]), env=os.environ, folder=private.path)
 kept.feed(b"x" * int(sys.argv[3]))
 seen = b""
 while b"here" not in seen:
@@ -310,14 +312,14 @@ time.sleep(300)
 """
 
 
-def quick_keeper(folder: Path) -> Path:
-    """A copy of the keeper that terminates after half a second, and kills soon after."""
+def quick_supervisor(folder: Path) -> Path:
+    """A copy of the supervisor that terminates after half a second, and kills soon after."""
     source = Path(supervisor.__file__).read_text()
     for usual, quick in (("(5.0, TERMINATE)", "(0.5, TERMINATE)"), ("(8.0, KILL)", "(0.8, KILL)")):
         assert source.count(usual) == 1
         source = source.replace(usual, quick)
-    (folder / "quick_keeper.py").write_text(source)
-    return folder / "quick_keeper.py"
+    (folder / "quick_supervisor.py").write_text(source)
+    return folder / "quick_supervisor.py"
 
 
 @pytest.mark.parametrize("n_fed", [0, 5_000_000])
@@ -327,12 +329,12 @@ def quick_keeper(folder: Path) -> Path:
 def test_when_we_are_killed_nothing_goes_on_and_the_private_folder_is_gone(
     clients: Clients, tmp_path: Path, source: str, n_fed: int
 ) -> None:
-    argv = [sys.executable, "-c", PARENT, source, str(tmp_path), str(n_fed), str(quick_keeper(tmp_path))]
+    argv = [sys.executable, "-c", PARENT, source, str(tmp_path), str(n_fed), str(quick_supervisor(tmp_path))]
     env = {**clients.env, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, cwd=tmp_path) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"ready\n"
-        assert len(clients.running()) >= 3  # we, the keeper, the client
+        assert len(clients.running()) >= 3  # we, the supervisor, the client
         parent.kill()
     assert eventually(lambda: clients.running() == [])
     assert list((tmp_path / "runs/now").iterdir()) == []
@@ -395,7 +397,7 @@ def test_a_program_that_is_not_there_is_the_users_to_name(clients: Clients) -> N
 def test_a_folder_that_is_not_there_is_the_users_to_name(clients: Clients, tmp_path: Path) -> None:
     before = psutil.Process().num_fds()
     with pytest.raises(UserError, match=f"^cannot work in {tmp_path}/none: it cannot be entered"):
-        keep(["true"], cwd=tmp_path / "none", env=clients.env, folder=None)
+        start_supervised(["true"], cwd=tmp_path / "none", env=clients.env, folder=None)
     assert psutil.Process().num_fds() == before
 
 

@@ -1,4 +1,4 @@
-"""Claude Code as a child: its arguments, the settings laid over its own, and what its stream says.
+"""Claude Code as a child: its arguments, the settings laid over its own, and the reader of its stream.
 
 Rules
   1. Only documented ways: `-p`, `--output-format stream-json`, `--settings`, `--session-id`, `--resume`, `--fork-session`.
@@ -10,16 +10,21 @@ Rules
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tracklog.model.run_request import Wish, session_in
+from tracklog.agents.base import AgentClient, ClientStream
+from tracklog.agents.roots import claude_home, claude_homes
+from tracklog.model.run_request import RunRequest, session_in
+from tracklog.sources.log_file import Root
 
-PROGRAM = "claude"
+if TYPE_CHECKING:
+    from tracklog.agents.risks import Risk
+    from tracklog.model.usage import UsageRow
+
 _SYNTHETIC = "<synthetic>"  # words of the client itself
-HOOKED = ("Stop", "SubagentStop", "SessionEnd")
-ASKS = "PermissionRequest"
 _OF_A_PARENT = (  # what 2.1.325 gives to all that its own tools start
     "AI_AGENT",
     "CLAUDECODE",
@@ -36,34 +41,101 @@ _OF_A_PARENT = (  # what 2.1.325 gives to all that its own tools start
 )
 
 
-def arguments(wish: Wish, *, session: str | None, overlay: Path | None) -> list[str]:
-    """All arguments of the client; what its user gave comes last and counts."""
-    given: list[str] = ["-p", "--output-format", "stream-json", "--verbose"]
-    if wish.resume is not None:
-        given += ["--resume", wish.resume, *(["--fork-session"] if wish.is_fork else [])]
-    if session is not None and (wish.resume is None or wish.is_fork):
-        given += ["--session-id", session]
-    for name, value in (
-        ("--settings", overlay),
-        ("--model", wish.model),
-        ("--permission-mode", wish.permission_mode),
-        ("--name", wish.name),
-        ("--append-system-prompt", wish.append_system_prompt),
-        ("--max-turns", wish.max_turns),
-        ("--json-schema", _as_json(wish.json_schema)),
-    ):
-        if value is not None:
-            given += _bound(name, str(value))
-    for name, values in (
-        ("--allowedTools", wish.allowed_tools),
-        ("--disallowedTools", wish.disallowed_tools),
-        ("--add-dir", wish.add_dirs),
-    ):
-        if values:
-            given += [name, *map(str, values)]
-    if not wish.persists:
-        given.append("--no-session-persistence")
-    return [*given, *wish.client_arguments]
+class ClaudeCodeClient(AgentClient):
+    """Claude Code in its headless mode, `claude -p`."""
+
+    program = "claude"
+    project_folder = ".claude"
+    takes_session_id = True
+    reporting_hooks = ("Stop", "SubagentStop", "SessionEnd")
+    permission_event = "PermissionRequest"
+
+    def arguments(
+        self,
+        request: RunRequest,
+        *,
+        session: str | None,
+        settings: Path | None,
+        schema: Path | None,  # noqa: ARG002 - it goes into an argument
+    ) -> list[str]:
+        """All arguments of the client; the user's own come last and win."""
+        given: list[str] = ["-p", "--output-format", "stream-json", "--verbose"]
+        if request.resume is not None:
+            given += ["--resume", request.resume, *(["--fork-session"] if request.is_fork else [])]
+        if session is not None and (request.resume is None or request.is_fork):
+            given += ["--session-id", session]
+        for name, value in (
+            ("--settings", settings),
+            ("--model", request.model),
+            ("--permission-mode", request.permission_mode),
+            ("--name", request.name),
+            ("--append-system-prompt", request.append_system_prompt),
+            ("--max-turns", request.max_turns),
+            ("--json-schema", _as_json(request.json_schema)),
+        ):
+            if value is not None:
+                given += _bound(name, str(value))
+        for name, values in (
+            ("--allowedTools", request.allowed_tools),
+            ("--disallowedTools", request.disallowed_tools),
+            ("--add-dir", request.add_dirs),
+        ):
+            if values:
+                given += [name, *(os.fspath(value) for value in values)]
+        if not request.persists:
+            given.append("--no-session-persistence")
+        return [*given, *request.client_arguments]
+
+    def interactive_arguments(self, session: str) -> list[str]:
+        return ["--resume", session]
+
+    def environment(self, env: Mapping[str, str]) -> dict[str, str]:
+        """Without what another Claude Code left in it: the child's entrypoint is its own."""
+        return {name: value for name, value in env.items() if name not in _OF_A_PARENT}
+
+    def settings(self, hooks: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes | None:
+        """The settings laid over the user's own, which stay in force."""
+        return json.dumps(
+            {"hooks": {event: [{"hooks": list(ours)}] for event, ours in hooks.items()}}
+        ).encode()
+
+    def stream(self) -> ClientStream:
+        return ClaudeCodeStream()
+
+    def is_full_model_name(self, model: str) -> bool:
+        return "-" in model  # `opus` is short, `claude-opus-4-5` is not
+
+    def usage_document(self, row: UsageRow) -> dict[str, Any]:
+        """Tokens in the words of Claude Code's result."""
+        tokens = row.tokens
+        return {
+            "input_tokens": tokens.input,
+            "cache_creation_input_tokens": tokens.cache_write,
+            "cache_read_input_tokens": tokens.cache_read,
+            "output_tokens": tokens.output,
+            "server_tool_use": {"web_search_requests": tokens.web_searches},
+        }
+
+    def log_of(self, session: str, cwd: Path, env: Mapping[str, str]) -> Path | None:
+        from tracklog.agents.claude_code.places import transcript_path  # slow to load: not before the start
+
+        return transcript_path(session, cwd, env=env)
+
+    def logs_beside(self, log: Path) -> list[Path]:
+        return [Path(at, name) for at, _, names in os.walk(log.with_suffix("")) for name in sorted(names)]
+
+    def log_roots(self, env: Mapping[str, str]) -> list[Root]:
+        return [Root(home, "claude") for home in claude_homes(env)]
+
+    def log_folders(self, cwd: Path, env: Mapping[str, str]) -> list[Path] | None:
+        from tracklog.agents.claude_code.places import project_dirs_for, resolved  # slow to load
+
+        return [folder for home in claude_homes(env) for folder in project_dirs_for(home, resolved(cwd))]
+
+    def risks(self, cwd: Path, env: Mapping[str, str]) -> Iterable[Risk]:
+        from tracklog.agents.claude_code.risks import claude_code_risks  # asked for once, when a run starts
+
+        return claude_code_risks(cwd, claude_home(env))
 
 
 def _bound(name: str, value: str) -> list[str]:
@@ -71,45 +143,37 @@ def _bound(name: str, value: str) -> list[str]:
     return [f"{name}={value}"] if value.startswith("-") else [name, value]
 
 
-def interactive_arguments(session: str) -> list[str]:
-    """How a person goes on with a session in the terminal."""
-    return ["--resume", session]
-
-
-def environment(env: Mapping[str, str]) -> dict[str, str]:
-    """The caller's environment, without what another Claude Code left in it: the child's entrypoint is its own."""
-    return {name: value for name, value in env.items() if name not in _OF_A_PARENT}
-
-
-def overlay(handlers: Mapping[str, Sequence[Mapping[str, Any]]]) -> bytes:
-    """The settings for one run: hooks by event. Those of the user stay in force beside them."""
-    return json.dumps(
-        {"hooks": {event: [{"hooks": list(ours)}] for event, ours in handlers.items()}}
-    ).encode()
-
-
 def _as_json(schema: Mapping[str, Any] | None) -> str | None:
     return None if schema is None else json.dumps(schema, separators=(",", ":"))
 
 
-class ClaudeSense:
-    """What the stream of one `claude -p` has told."""
+class ClaudeCodeStream(ClientStream):
+    """Reads the stream of one `claude -p`."""
 
     def __init__(self) -> None:
         self.session: str | None = None
         self.model: str | None = None
         self.text: str | None = None
         self.error: str | None = None
-        self.result: dict[str, Any] | None = None
-        self.requests: dict[str, tuple[str | None, Mapping[str, Any]]] = {}  # model and usage, by message
+        self.result: Mapping[str, Any] | None = None
+        self.usage: Mapping[str, Any] | None = None  # part of the result
+        self.requests: dict[str, tuple[str | None, Mapping[str, Any]]] = {}  # by message
 
     @property
     def is_finished(self) -> bool:
         """Whether the result has come."""
         return self.result is not None
 
-    def take(self, document: Mapping[str, Any]) -> str:
-        """Takes in a line; the last result counts, as a session may be woken again by its background."""
+    @property
+    def answer(self) -> str | None:
+        """The text of the result. The log holds no text of an error or a structured answer."""
+        if self.result is None or self.result.get("is_error") or "structured_output" in self.result:
+            return None
+        text = self.result.get("result")
+        return text if isinstance(text, str) and text else None
+
+    def add(self, document: Mapping[str, Any]) -> str:
+        """Read one line; the last result counts, as background work may wake a session again."""
         kind, subtype = document.get("type"), document.get("subtype")
         self.session = session_in(document.get("session_id")) or self.session
         if kind == "system" and subtype == "init" and isinstance(model := document.get("model"), str):

@@ -18,20 +18,19 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tracklog.agents.hooks.places import Machine
 from tracklog.agents.risks import (
-    Danger,
+    Risk,
     Unreadable,
-    danger,
     document_in,
     files_below,
     folders_of_the_repository,
     folders_up,
-    hook_dangers,
+    hook_risks,
     is_said,
     is_same_place,
     main_checkouts,
     name_of,
+    risk,
     secret,
     text_in,
     told_first,
@@ -103,19 +102,19 @@ _RUNS_BEFORE_A_PROMPT = ("hooks", "mcpServers", "permissionMode", "allowed-tools
 _KEY = re.compile(r"([A-Za-z][\w-]*)[ \t]*:(?:\s|$)")
 
 
-def claude_dangers(cwd: Path, machine: Machine) -> Iterator[Danger]:
+def claude_code_risks(cwd: Path, home: Path) -> Iterator[Risk]:
     """Everything in this folder, and above it, that belongs to the folder and not to the user."""
-    for path in _settings_files(cwd, machine):
-        yield from _read(path, _settings_dangers)
+    for path in _settings_files(cwd, home):
+        yield from _read(path, _settings_risks)
     for folder in folders_up(cwd):
-        yield from _read(folder / ".mcp.json", _server_dangers)
+        yield from _read(folder / ".mcp.json", _server_risks)
     for folder in folders_of_the_repository(cwd) or folders_up(cwd):
-        if not is_same_place(folder / ".claude", machine.claude):
+        if not is_same_place(folder / ".claude", home):
             for name in _PROMPTS:
-                yield from _prompt_dangers(folder / ".claude" / name)
+                yield from _prompt_risks(folder / ".claude" / name)
 
 
-def _settings_files(cwd: Path, machine: Machine) -> list[Path]:
+def _settings_files(cwd: Path, home: Path) -> list[Path]:
     repository = folders_of_the_repository(cwd) or []
     checkouts = [folder for folder in repository if (folder / ".git").exists()]
     roots = [root for folder in checkouts for root in (folder, *main_checkouts(folder))]
@@ -123,39 +122,38 @@ def _settings_files(cwd: Path, machine: Machine) -> list[Path]:
     return [
         path
         for path in (cwd / ".claude" / "settings.json", *local)
-        if not is_same_place(path.parent, machine.claude)
-        and not is_same_place(path, machine.claude / "settings.json")
+        if not is_same_place(path.parent, home) and not is_same_place(path, home / "settings.json")
     ]
 
 
-def _read(path: Path, judge: Callable[[Path, Mapping[str, Any]], Iterator[Danger]]) -> Iterator[Danger]:
+def _read(path: Path, judge: Callable[[Path, Mapping[str, Any]], Iterator[Risk]]) -> Iterator[Risk]:
     try:
         yield from judge(path, document_in(path))
     except Unreadable as why:
         yield unreadable(path, why)
 
 
-def _settings_dangers(path: Path, settings: Mapping[str, Any]) -> Iterator[Danger]:
+def _settings_risks(path: Path, settings: Mapping[str, Any]) -> Iterator[Risk]:
     for key, value in settings.items():
         if key == "hooks":
-            yield from hook_dangers(path, value)
+            yield from hook_risks(path, value)
         elif key == "env":
-            yield from _env_dangers(path, value)
+            yield from _env_risks(path, value)
         elif key == "permissions":
-            yield from _permission_dangers(path, value)
+            yield from _permission_risks(path, value)
         elif is_said(value) and (
             key in _STEERING or _SOUNDS_LIKE_A_PROGRAM.search(key) or _names_a_program(value)
         ):
-            yield danger(path, name_of(key), _shown(value))
+            yield risk(path, name_of(key), _shown(value))
 
 
 def _shown(value: Any) -> Any:
-    """A setting that is a command is told as one."""
+    """Describe a setting that is a command by its command."""
     return told_first(value) if isinstance(value, dict) and value.get("type") == "command" else value
 
 
 def _names_a_program(value: Any) -> bool:
-    """Whether a command stands anywhere in a setting that we do not know."""
+    """Whether a setting that we do not know contains a command anywhere."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -168,42 +166,42 @@ def _names_a_program(value: Any) -> bool:
     return False
 
 
-def _env_dangers(path: Path, env: Any) -> Iterator[Danger]:
+def _env_risks(path: Path, env: Any) -> Iterator[Risk]:
     if not isinstance(env, dict):
         if is_said(env):
-            yield danger(path, "env", env)
+            yield risk(path, "env", env)
         return
     for name, value in env.items():
         does = next((does for names, does in _ENV if re.fullmatch(names, name[:_MOST_ENV_NAME], re.I)), None)
-        tell = secret if does == _ACCOUNT else danger
+        tell = secret if does == _ACCOUNT else risk
         yield tell(path, f"env {name_of(name)}{f' ({does})' if does else ''}", value)
 
 
-def _permission_dangers(path: Path, permissions: Any) -> Iterator[Danger]:
+def _permission_risks(path: Path, permissions: Any) -> Iterator[Risk]:
     """What is allowed without a question; what is refused or asked for takes nothing away from anybody."""
     if not isinstance(permissions, dict):
         if is_said(permissions):
-            yield danger(path, "permissions", permissions)
+            yield risk(path, "permissions", permissions)
         return
     for key, value in permissions.items():
         is_mild = key in ("deny", "ask", "disableBypassPermissionsMode") or (
             key == "defaultMode" and value in _MILD_MODES
         )
         if is_said(value) and not is_mild:
-            yield danger(path, f"permissions.{name_of(key)}", value)
+            yield risk(path, f"permissions.{name_of(key)}", value)
 
 
-def _server_dangers(path: Path, document: Mapping[str, Any]) -> Iterator[Danger]:
+def _server_risks(path: Path, document: Mapping[str, Any]) -> Iterator[Risk]:
     servers = document.get("mcpServers", {})
     if not isinstance(servers, dict):
-        yield danger(path, "mcpServers", servers)
+        yield risk(path, "mcpServers", servers)
         return
     for name, server in servers.items():
         told = told_first(server) if isinstance(server, dict) else server
-        yield danger(path, f"MCP server {name_of(name)}", told)
+        yield risk(path, f"MCP server {name_of(name)}", told)
 
 
-def _prompt_dangers(folder: Path) -> Iterator[Danger]:
+def _prompt_risks(folder: Path) -> Iterator[Risk]:
     try:
         paths = files_below(folder, ".md")
     except Unreadable as why:
@@ -211,24 +209,24 @@ def _prompt_dangers(folder: Path) -> Iterator[Danger]:
         return
     for path in paths:
         try:
-            yield from _head_dangers(path, text_in(path) or "")
+            yield from _head_risks(path, text_in(path) or "")
         except Unreadable as why:
             yield unreadable(path, why)
 
 
-def _head_dangers(path: Path, text: str) -> Iterator[Danger]:
-    """What stands between the two `---`: YAML, of which a block of plain keys is understood and all else is a danger."""
+def _head_risks(path: Path, text: str) -> Iterator[Risk]:
+    """The YAML between the two `---`: a block of plain keys is understood, anything else is a risk."""
     lines = text.lstrip().replace("\r\n", "\n").split("\n")
     if not lines[0].startswith("---"):
         return
     end = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), len(lines))
     parts = _parts_of([lines[0][3:], *lines[1:end]])
     if parts is None:
-        yield danger(path, "a head that cannot be judged", "\n".join(lines[1:end]))
+        yield risk(path, "a head that cannot be judged", "\n".join(lines[1:end]))
         return
     for key, told in parts:
         if key in _RUNS_BEFORE_A_PROMPT:
-            yield danger(path, key, told)
+            yield risk(path, key, told)
 
 
 def _parts_of(lines: list[str]) -> list[tuple[str, str]] | None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path, PurePosixPath
 
     from tracklog.agents.base import ProcessView, Programs
+    from tracklog.agents.claude_code.client import ClaudeCodeClient
+    from tracklog.agents.claude_code.hooks import ClaudeCodeHooks
     from tracklog.agents.claude_code.logs import ClaudeLogs
     from tracklog.agents.claude_code.usage import ClaudeUsage
     from tracklog.sources.log_file import Agent, LogFile
@@ -22,6 +24,7 @@ class ClaudeCode(AgentSupport):
 
     name: Agent = "claude"
     label = "Claude Code"
+    verified_release = "2.1.327"
     resume_words = ("claude", "--resume")
     registers_sessions = True
     path_names_session = True
@@ -38,12 +41,24 @@ class ClaudeCode(AgentSupport):
 
         return USAGE
 
-    @property
-    def processes(self) -> AgentProcesses:
+    @cached_property
+    def processes(self) -> ClaudeProcesses:
         return ClaudeProcesses()
 
-    @property
-    def replay(self) -> AgentReplay:
+    @cached_property
+    def client(self) -> ClaudeCodeClient:
+        from tracklog.agents.claude_code.client import ClaudeCodeClient
+
+        return ClaudeCodeClient()
+
+    @cached_property
+    def hooks(self) -> ClaudeCodeHooks:
+        from tracklog.agents.claude_code.hooks import ClaudeCodeHooks
+
+        return ClaudeCodeHooks()
+
+    @cached_property
+    def replay(self) -> ClaudeReplay:
         return ClaudeReplay()
 
 

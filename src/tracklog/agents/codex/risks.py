@@ -11,19 +11,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tracklog.agents.hooks.places import Machine
 from tracklog.agents.risks import (
-    Danger,
+    Risk,
     Unreadable,
-    danger,
     document_in,
     files_below,
     folders_of_the_repository,
-    hook_dangers,
+    hook_risks,
     is_said,
     is_same_place,
     main_checkouts,
     name_of,
+    risk,
     text_in,
     told_first,
     unreadable,
@@ -59,21 +58,21 @@ _HARMLESS = frozenset(
 _ONE_BY_ONE = {"mcp_servers": "MCP server", "model_providers": "model provider"}
 
 
-def codex_dangers(cwd: Path, machine: Machine) -> Iterator[Danger]:
+def codex_risks(cwd: Path, home: Path) -> Iterator[Risk]:
     """Everything in this folder, and above it, that belongs to the folder and not to the user."""
-    for folder in _homes_of(folders_of_the_repository(cwd) or [cwd], machine):
-        yield from _config_dangers(folder / "config.toml")
-        yield from _hook_file_dangers(folder / "hooks.json")
-        yield from _kept_dangers(folder / "agents", ".toml", _config_dangers)
-        yield from _kept_dangers(folder / "rules", ".rules", _rule_dangers)
-    for folder in _homes_of(_first_checkouts(cwd), machine):
-        yield from _hook_file_dangers(folder / "config.toml")
-        yield from _hook_file_dangers(folder / "hooks.json")
+    for folder in _project_folders(folders_of_the_repository(cwd) or [cwd], home):
+        yield from _config_risks(folder / "config.toml")
+        yield from _hook_file_risks(folder / "hooks.json")
+        yield from _kept_risks(folder / "agents", ".toml", _config_risks)
+        yield from _kept_risks(folder / "rules", ".rules", _rule_risks)
+    for folder in _project_folders(_first_checkouts(cwd), home):
+        yield from _hook_file_risks(folder / "config.toml")
+        yield from _hook_file_risks(folder / "hooks.json")
 
 
-def _homes_of(folders: list[Path], machine: Machine) -> list[Path]:
-    homes = [folder / ".codex" for folder in folders]
-    return [home for home in homes if not is_same_place(home, machine.codex)]
+def _project_folders(folders: list[Path], home: Path) -> list[Path]:
+    found = [folder / ".codex" for folder in folders]
+    return [folder for folder in found if not is_same_place(folder, home)]
 
 
 def _first_checkouts(cwd: Path) -> list[Path]:
@@ -83,36 +82,36 @@ def _first_checkouts(cwd: Path) -> list[Path]:
     return [main / folder.relative_to(folders[-1]) for main in mains for folder in folders]
 
 
-def _hook_file_dangers(path: Path) -> Iterator[Danger]:
+def _hook_file_risks(path: Path) -> Iterator[Risk]:
     try:
-        yield from hook_dangers(path, document_in(path).get("hooks"))
+        yield from hook_risks(path, document_in(path).get("hooks"))
     except Unreadable as why:
         yield unreadable(path, why)
 
 
-def _config_dangers(path: Path) -> Iterator[Danger]:
+def _config_risks(path: Path) -> Iterator[Risk]:
     try:
         for key, value in document_in(path).items():
-            yield from _setting_dangers(path, key, value)
+            yield from _setting_risks(path, key, value)
     except Unreadable as why:
         yield unreadable(path, why)
 
 
-def _setting_dangers(path: Path, key: str, value: Any) -> Iterator[Danger]:
+def _setting_risks(path: Path, key: str, value: Any) -> Iterator[Risk]:
     if key == "hooks":
-        yield from hook_dangers(path, value)
+        yield from hook_risks(path, value)
     elif key in _ONE_BY_ONE and isinstance(value, dict):
-        yield from (_entry_danger(path, _ONE_BY_ONE[key], name, one) for name, one in value.items())
+        yield from (_entry_risk(path, _ONE_BY_ONE[key], name, one) for name, one in value.items())
     elif key not in _HARMLESS and is_said(value):
-        yield danger(path, name_of(key), value)
+        yield risk(path, name_of(key), value)
 
 
-def _entry_danger(path: Path, what: str, name: str, entry: Any) -> Danger:
+def _entry_risk(path: Path, what: str, name: str, entry: Any) -> Risk:
     told = {"url": entry["base_url"], **entry} if isinstance(entry, dict) and "base_url" in entry else entry
-    return danger(path, f"{what} {name_of(name)}", told_first(told) if isinstance(told, dict) else told)
+    return risk(path, f"{what} {name_of(name)}", told_first(told) if isinstance(told, dict) else told)
 
 
-def _kept_dangers(folder: Path, suffix: str, judge: Callable[[Path], Iterator[Danger]]) -> Iterator[Danger]:
+def _kept_risks(folder: Path, suffix: str, judge: Callable[[Path], Iterator[Risk]]) -> Iterator[Risk]:
     try:
         paths = files_below(folder, suffix)
     except Unreadable as why:
@@ -122,7 +121,7 @@ def _kept_dangers(folder: Path, suffix: str, judge: Callable[[Path], Iterator[Da
         yield from judge(path)
 
 
-def _rule_dangers(path: Path) -> Iterator[Danger]:
+def _rule_risks(path: Path) -> Iterator[Risk]:
     """Which commands are run without a question."""
     try:
         text = (text_in(path) or "").strip()
@@ -130,4 +129,4 @@ def _rule_dangers(path: Path) -> Iterator[Danger]:
         yield unreadable(path, why)
         return
     if text:
-        yield danger(path, "rules", text)
+        yield risk(path, "rules", text)

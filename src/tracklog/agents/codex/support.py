@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path, PurePosixPath
 
     from tracklog.agents.base import ProcessView, Programs
+    from tracklog.agents.codex.client import CodexClient
+    from tracklog.agents.codex.hooks import CodexHooks
     from tracklog.agents.codex.logs import CodexLogs
     from tracklog.agents.codex.usage import CodexUsage
     from tracklog.sources.log_file import Agent, LogFile
@@ -23,6 +25,7 @@ class Codex(AgentSupport):
 
     name: Agent = "codex"
     label = "Codex"
+    verified_release = "0.169.0"
     resume_words = ("codex", "resume")
     log_names_sources = True
 
@@ -38,12 +41,24 @@ class Codex(AgentSupport):
 
         return USAGE
 
-    @property
-    def processes(self) -> AgentProcesses:
+    @cached_property
+    def processes(self) -> CodexProcesses:
         return CodexProcesses()
 
-    @property
-    def replay(self) -> AgentReplay:
+    @cached_property
+    def client(self) -> CodexClient:
+        from tracklog.agents.codex.client import CodexClient
+
+        return CodexClient()
+
+    @cached_property
+    def hooks(self) -> CodexHooks:
+        from tracklog.agents.codex.hooks import CodexHooks
+
+        return CodexHooks()
+
+    @cached_property
+    def replay(self) -> CodexReplay:
         return CodexReplay()
 
 

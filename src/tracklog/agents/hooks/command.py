@@ -1,6 +1,6 @@
 """The command that agents run at every hook event, and how we know it again.
 
-Rules of this room
+Rules
   1. It works with any PATH and in any folder, in any shell: every path is absolute and quoted, the rest is /bin/sh's.
   2. It ends with 0 and says nothing, whatever becomes of Python or of us: 2 would block the agent, anything else annoys.
      So the guard does not `exec`: a Python that does not know one of our options ends with 2.
@@ -21,7 +21,6 @@ from tracklog.errors import UserError
 MARK = "tracklog"
 GUARD = '[ -x "$1" ] && [ -f "$4" ] && TRACKLOG_PPID=$PPID "$@" >/dev/null 2>&1; exit 0'
 TIMEOUT_S = 10  # a disk that hangs must not hold the agent for the ten minutes that clients would wait
-_CODEX_LAST_TIMEOUT_S = 3  # Codex gives SessionEnd no more, and warns of a longer wish
 
 
 class Recorder(NamedTuple):
@@ -39,25 +38,24 @@ class Recorder(NamedTuple):
 
 def recorder_for(home: Path) -> Recorder:
     """This very installation of tracklog, writing to this home."""
-    import tracklog
+    from tracklog import hook  # only its path is needed, and only to install
 
-    hook = Path(tracklog.__file__).absolute().with_name("hook.py")
-    recorder = Recorder(os.path.abspath(sys.executable), str(hook), str(home.absolute()))
+    ours = Path(hook.__file__).absolute()
+    recorder = Recorder(os.path.abspath(sys.executable), str(ours), str(home.absolute()))
     for path in recorder:
         if not path.isascii() and path != path.encode("utf-8", "replace").decode():
             raise UserError(f"{path!a} is not UTF-8, and settings cannot hold it: name another --home")
     return recorder
 
 
-def handler(recorder: Recorder, agent: str, event: str) -> dict[str, Any]:
-    """One hook as it stands in settings."""
-    timeout_s = _CODEX_LAST_TIMEOUT_S if (agent, event) == ("codex", "SessionEnd") else TIMEOUT_S
+def handler(recorder: Recorder, agent: str, *, timeout_s: int = TIMEOUT_S) -> dict[str, Any]:
+    """One hook, as an entry of settings."""
     return {"type": "command", "command": f"exec {shlex.join(recorder.words(agent))}", "timeout": timeout_s}
 
 
-def notify_words(recorder: Recorder) -> list[str]:
-    """The program that Codex runs after every turn; it puts what it tells behind the last word."""
-    return [*recorder.words("codex"), "--notify"]
+def notify_words(recorder: Recorder, agent: str) -> list[str]:
+    """The program that a client runs after every turn; the client appends its notice as the last argument."""
+    return [*recorder.words(agent), "--notify"]
 
 
 def is_our_command(command: object) -> bool:

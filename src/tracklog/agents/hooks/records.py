@@ -1,4 +1,4 @@
-"""Lines of our own spool: what agents told `hook.py`, as it came.
+"""Lines of our own spool: the payloads that agents gave `hook.py`, unchanged.
 
 Rules
   1. The payload is an agent's, and is read as tolerantly as its logs: a payload that nobody knows is `Unknown`, and

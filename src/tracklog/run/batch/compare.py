@@ -1,6 +1,6 @@
-"""The same wish several times: how alike the runs are in what they cost, how long they took, and what they said.
+"""The same request several times: how alike the runs are in what they cost, how long they took, and what they said.
 
-Rules of this room
+Rules
   1. Two results are the same if their texts are, but for blanks around them. Groups are named by letters, in order of size,
      and of the first run in them; who said nothing stands in a group of its own.
   2. Whatever is shown of texts is bounded.

@@ -1,6 +1,6 @@
-"""Many children, some at a time: who is started when, who gets another try, and when no more are started.
+"""Run many children, some at a time: start order, retries, and when to stop starting.
 
-Rules of this room
+Rules
   1. Every task ends in one answer, or it is left: never two. What each try has cost stands with the answer, once.
   2. Another try is for what cost nothing and was nobody's answer: an API without room, a client that died before its first
      request. Whoever waits for another try keeps its place, and for a moment nobody else begins.
@@ -16,14 +16,23 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from tracklog.errors import UserError, why_failed
+from tracklog.home import Home
 from tracklog.run.batch.results_file import ANSWERED
 from tracklog.run.batch.tasks import BatchTask
+from tracklog.run.launch import start
+from tracklog.run.prepare import new_run
 from tracklog.run.result import Result
-from tracklog.run.stream import Heard
+from tracklog.run.stream import RunEvent
+from tracklog.run.worktree import Worktree, add, leave
+
+if TYPE_CHECKING:
+    from tracklog.ledger.prices.rates import Prices
+    from tracklog.run.child import Child
 
 JOBS = 2
 RETRIES = 2
@@ -37,7 +46,7 @@ _COUNTS_WHEN_CANCELLED = ("completed", "timeout", "budget")  # the rest may be o
 class Running(Protocol):
     """A child as it is seen from here."""
 
-    def events(self) -> Iterator[Heard]: ...
+    def events(self) -> Iterator[RunEvent]: ...
     def result(self) -> Result: ...
     def cancel(self) -> None: ...
 
@@ -54,7 +63,7 @@ class TaskOutcome(NamedTuple):
     task: BatchTask
     result: Result
     attempts: tuple[Result, ...]
-    is_left: bool = False  # we were ended before it could be: the question stands as before
+    is_left: bool = False  # we were ended before its result came: the next call runs it again
 
     @property
     def cost_micro_usd(self) -> int:
@@ -86,7 +95,7 @@ class Slot:
     n_tries: int = 1
     is_hopeless: bool = False  # what is asked cannot be done, however often
     child: Running | None = None
-    last: Heard | None = None
+    last: RunEvent | None = None
     waits_until: float | None = None  # for another try
 
 
@@ -146,7 +155,7 @@ class TaskQueue:
 
     @property
     def why_no_more(self) -> str | None:
-        """Why nobody else is started, if that is so: for want of money, or because we were told."""
+        """Why no further child is started, if so: the budget is used up, or we were stopped."""
         if self._why_stopped is not None or not self.is_out_of_money:
             return self._why_stopped
         if self._is_blind:
@@ -297,7 +306,9 @@ def is_worth_another_try(task: BatchTask, result: Result) -> bool:
         return False
     counted = ("unpriced_requests", "partial_requests", "num_turns")
     return (
-        task.wish.persists and not result.cost_micro_usd and not any(document.get(name) for name in counted)
+        task.request.persists
+        and not result.cost_micro_usd
+        and not any(document.get(name) for name in counted)
     )
 
 
@@ -333,7 +344,7 @@ def _not_started(task: BatchTask, why: str) -> Result:
         "modelUsage": {},
     }
     ours: dict[str, Any] = {
-        "agent": task.wish.agent,
+        "agent": task.request.agent,
         "run": None,
         "transcript_path": None,
         "exit_code": None,
@@ -352,3 +363,38 @@ def _not_started(task: BatchTask, why: str) -> Result:
         "problems": [],
     }
     return Result({**said, **ours})
+
+
+class _InWorktree:
+    """A child that works apart. What it has changed stays; a worktree without a change goes."""
+
+    def __init__(self, child: Child, worktree: Worktree) -> None:
+        self._child = child
+        self._worktree = worktree
+
+    def events(self) -> Iterator[RunEvent]:
+        """What is heard of it."""
+        return self._child.events()
+
+    def cancel(self) -> None:
+        """Ends it."""
+        self._child.cancel()
+
+    def result(self) -> Result:
+        """The result, with what became of the worktree. To be asked for once."""
+        return Result({**self._child.result().document, "worktree": leave(self._worktree)})
+
+
+def started(task: BatchTask, home: Home, *, prices: Callable[[], Prices]) -> Running:
+    """Starts the child of a task; the prices are read once for all."""
+    run = new_run()
+    if not task.in_worktree:
+        return start(task.request, home=home, run=run, prices=prices)
+    worktree = add(Path(task.request.cwd), home, run)
+    try:
+        request = task.request._replace(cwd=worktree.cwd, trusted_as=task.request.cwd)
+        child = start(request, home=home, run=run, prices=prices)
+    except BaseException:
+        leave(worktree)
+        raise
+    return _InWorktree(child, worktree)

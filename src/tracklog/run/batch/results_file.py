@@ -1,6 +1,6 @@
-"""The results of a list: a file that only grows, in which every answer stands as soon as it is there.
+"""The results of a list: an append-only file that gets every result as soon as it is known.
 
-Rules of this room
+Rules
   1. One result is one line, written at once and brought to the disk before anybody is told of it.
   2. The last line of an id counts. What a line says was spent stands in no other line: the sum of all is the truth.
   3. One process at a time. A line that was torn when its writer died is taken away; a file that is not ours is left alone.
@@ -8,7 +8,7 @@ Rules of this room
 
 The runs of a list whose results nobody wrote down: tracklog was ended while they ran, or a moment too early.
 
-Rules of this room
+Rules
   1. The register knows them by the key of their task. What stands in the results is not looked at again.
   2. A run whose log holds no answer is none, whatever else is said of it; but what it has cost was spent.
 """
@@ -33,7 +33,7 @@ import msgspec
 from tracklog.errors import UserError, why_failed
 from tracklog.ledger.prices.rates import Prices
 from tracklog.live.run_entries import RunEntry
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.batch.tasks import BatchTask
 from tracklog.run.find_logs import ChildLogs
 from tracklog.run.log_facts import RunUsage, spent_since
@@ -52,9 +52,11 @@ def left_behind(runs: Iterable[RunEntry], batch: str, recorded: Collection[str])
     return found
 
 
-def cut_off(run: RunEntry, wish: Wish, *, env: Mapping[str, str], prices: Callable[[], Prices]) -> Result:
-    """A run that has no answer: how it ended, as far as somebody said so, and what it has cost."""
-    spent = _spent(run, wish, env, prices) if wish.persists else None
+def cut_off(
+    run: RunEntry, request: RunRequest, *, env: Mapping[str, str], prices: Callable[[], Prices]
+) -> Result:
+    """The result of a run without an answer: how it ended, as far as the register knows, and its cost."""
+    spent = _spent(run, request, env, prices) if request.persists else None
     return Result(
         {
             "run": run.id,
@@ -68,17 +70,17 @@ def cut_off(run: RunEntry, wish: Wish, *, env: Mapping[str, str], prices: Callab
 
 
 def _spent(
-    run: RunEntry, wish: Wish, env: Mapping[str, str], prices: Callable[[], Prices]
+    run: RunEntry, request: RunRequest, env: Mapping[str, str], prices: Callable[[], Prices]
 ) -> RunUsage | None:
     session, began_ms = run.session, run.began_ms
     if session is None or began_ms <= 0:
         return None
-    cwd = Path(run.started.cwd) if run.started.cwd else wish.cwd
-    logs = ChildLogs(wish.agent, cwd, env, since_ns=began_ms * 1_000_000)
+    cwd = Path(run.started.cwd) if run.started.cwd else Path(request.cwd)
+    logs = ChildLogs(request.agent, cwd, env, since_ns=began_ms * 1_000_000)
     files = logs.files_of(session)
     if files is None:
         return None
-    source = logs.files_of(wish.resume) if wish.is_fork and wish.resume is not None else None
+    source = logs.files_of(request.resume) if request.is_fork and request.resume is not None else None
     kin = [source] if source is not None else []
     return spent_since(files, kin, prices(), since=datetime.fromtimestamp(began_ms / 1000, UTC))
 
@@ -93,7 +95,7 @@ class _Attempt(msgspec.Struct):
 
 
 class _Row(msgspec.Struct):
-    """What must be known of a result that stands in the file."""
+    """The fields of a result in the file that we read back."""
 
     id: str
     digest: str
@@ -123,8 +125,8 @@ class Earlier:
     batch: str = ""
     n_broken: int = 0
 
-    def take(self, line: bytes) -> None:
-        """Takes in a line of the file."""
+    def add(self, line: bytes) -> None:
+        """Read a line of the file."""
         try:
             row = _decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -165,7 +167,7 @@ class ResultsFile:
         os.close(self._descriptor)
 
     def append(self, document: Mapping[str, Any]) -> None:
-        """Writes a result down for good. OSError flies, and then nothing of it stands in the file."""
+        """Append a result and sync it to disk; on OSError the file is as before."""
         line = as_line(document)
         before = os.fstat(self._descriptor)
         try:
@@ -183,7 +185,7 @@ class ResultsFile:
         self._put_right()
         earlier = Earlier()
         for line in _lines(self._descriptor):
-            earlier.take(line)
+            earlier.add(line)
         if earlier.n_broken and not earlier.by_id:
             raise _not_ours(self.path)
         return earlier
@@ -196,7 +198,7 @@ class ResultsFile:
         if not (tail.startswith(_BEGINNING[: len(tail)]) or not tail.strip(b"\0")):
             raise _not_ours(self.path)
         probe = Earlier()
-        probe.take(tail)
+        probe.add(tail)
         if probe.n_broken:
             os.ftruncate(self._descriptor, start)
         else:
@@ -210,7 +212,7 @@ def key_of(batch: str, task: BatchTask) -> str:
 
 
 def as_line(document: Mapping[str, Any]) -> bytes:
-    """A document as it stands in the file: ASCII, on one line."""
+    """A document as a line of the file, in ASCII."""
     return json.dumps(document, separators=(",", ":")).encode() + b"\n"
 
 
@@ -248,7 +250,7 @@ def _new_batch(descriptor: int) -> str:
 
 
 def _tail(descriptor: int) -> tuple[int, bytes]:
-    """What stands behind the last newline, and where it begins."""
+    """The bytes behind the last newline, and their offset."""
     start = os.fstat(descriptor).st_size
     parts: list[bytes] = []
     while start > 0:

@@ -1,6 +1,6 @@
-"""A list of wishes: one JSON object on each line, with what the command line said for whatever a line leaves out.
+"""A list of requests: one JSON object on each line, with what the command line said for whatever a line leaves out.
 
-Rules of this room
+Rules
   1. Nothing is started before the whole list is known to be right: every wrong line is told, with its number.
   2. Paths in a list start from the folder of the list, so that it means the same from wherever it is called.
   3. A digest says what was asked. Limits are no part of it: who gives more time does not ask something else.
@@ -15,7 +15,8 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from tracklog.errors import UserError, why_failed
-from tracklog.model.run_request import Limits, Wish, checked
+from tracklog.model.run_request import Limits, RunRequest
+from tracklog.run.request import checked
 
 _MICRO = 1_000_000
 _BOM = b"\xef\xbb\xbf"
@@ -41,7 +42,7 @@ class BatchTask(NamedTuple):
 
     id: str
     n: int  # the line
-    wish: Wish
+    request: RunRequest
     digest: str
     in_worktree: bool = False
 
@@ -61,7 +62,7 @@ class TaskList(NamedTuple):
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
-    """A line as it stands in the list."""
+    """A line of the list."""
 
     prompt: str | None = None
     prompt_file: str | None = None
@@ -88,7 +89,9 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True):
 _decode = msgspec.json.Decoder(_Line).decode
 
 
-def read_list(lines: Iterable[bytes], base: Wish, *, folder: Path, in_worktree: bool = False) -> TaskList:
+def read_list(
+    lines: Iterable[bytes], base: RunRequest, *, folder: Path, in_worktree: bool = False
+) -> TaskList:
     """The tasks of a list. `base` holds what a line may leave out; its own prompt is not asked."""
     tasks: list[BatchTask] = []
     wrong: list[WrongLine] = []
@@ -108,20 +111,22 @@ def read_list(lines: Iterable[bytes], base: Wish, *, folder: Path, in_worktree: 
     return TaskList(tasks, wrong)
 
 
-def same_again(wish: Wish, times: int, *, in_worktree: bool = False) -> list[BatchTask]:
-    """The same wish so many times."""
-    digest = digest_of(wish, in_worktree=in_worktree)
-    return [BatchTask(f"run-{n}", n, wish, digest, in_worktree) for n in range(1, times + 1)]
+def same_again(request: RunRequest, times: int, *, in_worktree: bool = False) -> list[BatchTask]:
+    """The same request so many times."""
+    digest = digest_of(request, in_worktree=in_worktree)
+    return [BatchTask(f"run-{n}", n, request, digest, in_worktree) for n in range(1, times + 1)]
 
 
-def digest_of(wish: Wish, *, in_worktree: bool) -> str:
+def digest_of(request: RunRequest, *, in_worktree: bool) -> str:
     """What was asked, in 16 letters. What was left unsaid is no part of it: a later release may have more to say."""
-    unsaid = Wish._field_defaults
+    unsaid = RunRequest._field_defaults
     said = {
-        name: value for name, value in wish._asdict().items() if name not in unsaid or value != unsaid[name]
+        name: value
+        for name, value in request._asdict().items()
+        if name not in unsaid or value != unsaid[name]
     }
     asked = {name: value for name, value in said.items() if name not in _NO_PART_OF_THE_QUESTION}
-    asked |= {"in_worktree": in_worktree, "json_schema": _plain(wish.json_schema)}
+    asked |= {"in_worktree": in_worktree, "json_schema": _plain(request.json_schema)}
     return hashlib.sha256(repr(sorted(asked.items())).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -129,21 +134,21 @@ def _plain(schema: object) -> bytes | None:
     return None if schema is None else msgspec.json.encode(schema, order="sorted")
 
 
-def _task(n: int, text: bytes, base: Wish, folder: Path, *, in_worktree: bool) -> BatchTask:
+def _task(n: int, text: bytes, base: RunRequest, folder: Path, *, in_worktree: bool) -> BatchTask:
     line = _read(text)
     name = f"line-{n}" if line.id is None else line.id
     if not 0 < len(name) <= _LONGEST_ID:
         raise UserError(f"an id has 1 to {_LONGEST_ID} letters")
-    wish = base._replace(
+    request = base._replace(
         prompt=_prompt(line, folder),
         cwd=base.cwd if line.cwd is None else _beside(folder, line.cwd),
         limits=_limits(line, base.limits),
         **_named_alike(line),
         **_named_otherwise(line),
     )
-    checked(wish)
+    checked(request)
     is_apart = in_worktree if line.worktree is None else line.worktree
-    return BatchTask(name, n, wish, digest_of(wish, in_worktree=is_apart), is_apart)
+    return BatchTask(name, n, request, digest_of(request, in_worktree=is_apart), is_apart)
 
 
 def _read(text: bytes) -> _Line:
@@ -185,7 +190,7 @@ def _limits(line: _Line, base: Limits) -> Limits:
 
 
 def _named_alike(line: _Line) -> dict[str, Any]:
-    """What a wish calls as a line does."""
+    """What a request calls as a line does."""
     names = (
         "agent",
         "model",

@@ -1,6 +1,6 @@
 """Permissions that are asked for here: the hook that asks, and the answers to its questions (read by `live.asks`).
 
-Rules of this room
+Rules
   1. The first answer counts. Until the hook has renamed it, it can be taken back; the hook makes it 0400 when the client
      has been told. What was not told in time is said to be late.
   2. Nothing here decides: without an answer the client goes its own way.
@@ -35,11 +35,11 @@ _TICK_S = 0.02
 _TOLD = 0o400
 
 Verdict = Literal["allow", "deny"]
-Fate = Literal["taken", "late", "answered"]  # `answered`: by somebody else, before
+Fate = Literal["taken", "late", "answered"]  # `answered`: by another process, before
 
 
 def handler(folder: Path, *, home: Home, wait_s: float) -> dict[str, Any]:
-    """The PermissionRequest hook of a run, as it stands in settings."""
+    """The PermissionRequest hook of a run, as an entry of settings."""
     if not 0 < wait_s <= LONGEST_WAIT_S:  # no number is not in between, either
         raise UserError(
             f"--ask-timeout {wait_s:g}: a question waits for more than 0 and at most {LONGEST_WAIT_S:.0f} seconds"

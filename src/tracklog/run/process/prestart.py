@@ -1,7 +1,7 @@
-"""Keepers that wait for their order: Python gets up while it is not known yet what is to be kept.
+"""Pre-start the supervisor process to hide the start-up time of Python.
 
-`poise_early` is for who knows that a child will be started, but not which: it saves as long as Python takes to start.
-A keeper that gets no order ends by itself, at the latest with us.
+`prestart` is for who knows that a child will be started, but not which: it saves as long as Python takes to start.
+A supervisor that gets no order ends by itself, at the latest with us.
 
 Programs of ours that are started as files, not as modules: compiled, where that was kept.
 """
@@ -25,14 +25,14 @@ _HEAD = 16  # of a compiled module: a magic, flags, and the time and size of its
 
 
 def leaf(module: ModuleType) -> str:
-    """What Python is to be started with: what was compiled when we imported it, as a source is compiled each time anew."""
+    """The file to start Python with: the compiled one if there is one, as a source file is compiled at every start."""
     source = os.path.abspath(str(module.__file__))
     compiled = module.__spec__.cached if module.__spec__ is not None else None
     return compiled if compiled is not None and _is_made_of(compiled, source) else source
 
 
 def _is_made_of(compiled: str, source: str) -> bool:
-    """By Python's own rule; where the compiled one is told apart by a hash, the source will do."""
+    """Check the header by Python's own rule; with hash-based ones the source is used."""
     try:
         with open(compiled, "rb") as stream:
             head = stream.read(_HEAD)
@@ -45,8 +45,8 @@ def _is_made_of(compiled: str, source: str) -> bool:
     return head[4:] == made_of
 
 
-class Poised(NamedTuple):
-    """A keeper without an order, and our ends of its pipes."""
+class WaitingSupervisor(NamedTuple):
+    """A supervisor without an order, and our ends of its pipes."""
 
     process: subprocess.Popen[bytes]
     life: int
@@ -62,7 +62,7 @@ class Poised(NamedTuple):
         with open(self.order, "wb", buffering=0) as stream:
             stream.write(order)
 
-    def let_go(self) -> None:
+    def discard(self) -> None:
         """It is not needed."""
         for descriptor in (self.order, self.life, self.told):
             os.close(descriptor)
@@ -72,34 +72,34 @@ class Poised(NamedTuple):
         self.process.wait()
 
 
-_early: list[Poised] = []
+_early: list[WaitingSupervisor] = []
 
 
-def poise_early() -> None:
-    """Starts a keeper for the next child. What stands against it is told when that child is started."""
+def prestart() -> None:
+    """Start a supervisor for the next child. Errors are reported when that child is started."""
     with suppress(OSError):
-        _early.append(poise())
+        _early.append(start_supervisor())
 
 
-def let_early_ones_go() -> None:
+def discard_prestarted() -> None:
     """Nobody of this process will start a child."""
     while _early:
-        _early.pop().let_go()
+        _early.pop().discard()
 
 
-def poised() -> Poised:
-    """A keeper that waits for its order."""
-    return _early.pop() if _early else poise()
+def waiting_supervisor() -> WaitingSupervisor:
+    """A supervisor that waits for its order."""
+    return _early.pop() if _early else start_supervisor()
 
 
-def poise() -> Poised:
-    """Starts a keeper."""
+def start_supervisor() -> WaitingSupervisor:
+    """Starts a supervisor."""
     their_life, life = _pipe()
     told, their_told = _pipe()
     their_order, order = _pipe()
     theirs = (their_life, their_told, their_order)
     try:
-        return Poised(_started(*theirs), life, told, order)
+        return WaitingSupervisor(_started(*theirs), life, told, order)
     except BaseException:
         for descriptor in (life, told, order):
             os.close(descriptor)
@@ -110,7 +110,7 @@ def poise() -> Poised:
 
 
 def _pipe() -> tuple[int, int]:
-    """A pipe whose ends are not 0, 1 or 2, even where one of these is closed: the client's own stand there."""
+    """A pipe whose ends are never 0, 1 or 2, even if one of these is closed: they are for the client's own streams."""
     low = os.pipe()
     high = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, 3) for one in low]
     for one in low:
@@ -119,7 +119,7 @@ def _pipe() -> tuple[int, int]:
 
 
 def order_for(words: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> bytes:
-    """What a keeper is told behind the private folder, as it reads it (`keeper.Order`)."""
+    """The order for a supervisor, without the private folder, in its format (`tracklog.supervisor.Order`)."""
     variables = [f"{name}={value}" for name, value in env.items()]
     parts = [os.path.abspath(cwd), str(len(variables))]
     if any("\0" in part for part in (*parts, *variables, *words)):

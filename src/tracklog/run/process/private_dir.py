@@ -1,13 +1,13 @@
 """The private folder of a running child: the settings laid over its own, the FIFO of its hooks, what it asks.
 
-Rules of this room
+Rules
   1. Only we may enter it, from the first moment on.
-  2. It is gone when the child has ended, whoever died: we remove it, or the keeper does, or the next of us sweeps it away.
-  3. Who removes it knows the names in it (`keeper.NAMES`): nothing else is touched, and no link is followed.
+  2. It is gone when the child has ended, whoever died: we remove it, or the supervisor does, or the next of us sweeps it away.
+  3. Who removes it knows the names in it (`tracklog.supervisor.NAMES`): nothing else is touched, and no link is followed.
 
 What a child's hooks tell us: each puts its payload into a file of the private folder, and says so on the FIFO there.
 
-Rules of this room
+Rules
   1. Nobody waits for anybody: we never block; a hook writes a few bytes to a pipe that is held open at both ends by itself.
   2. A hook is a line of shell, as the client waits for it: Python would take ten times as long to start.
   3. It ends with 0 and says nothing, whatever happens: with 2 it would steer the client.
@@ -33,7 +33,7 @@ from tracklog.hook import MOST_BYTES
 from tracklog.sources.process_start import start_ticks
 from tracklog.supervisor import NAMES, clear_folder
 
-PREFIX = "hook."  # of a file with a payload; the number of the process that wrote it stands behind
+PREFIX = "hook."  # of a file with a payload; followed by the pid that wrote it
 # A FIFO that is opened for both is there at once, and what nobody reads is gone with it. The last `cat`: who tells us
 # something is not cut off.
 TELL = (
@@ -64,8 +64,8 @@ class Fifo:
         with contextlib.suppress(AttributeError, OSError):  # only Linux makes pipes longer
             fcntl.fcntl(self.descriptor, fcntl.F_SETPIPE_SZ, _MOST_AT_ONCE)
 
-    def hear(self) -> list[bytes]:
-        """The payloads that were told of since, in the order in which they were."""
+    def read_payloads(self) -> list[bytes]:
+        """The payloads that were announced since the last call, in order."""
         told: list[bytes] = []
         n_read = 0
         while not self._is_closed and n_read < _MOST_AT_ONCE:
@@ -89,11 +89,11 @@ class Fifo:
 
 
 def _taken(path: Path) -> bytes | None:
-    """What stands in a file of ours, which is removed; None if it is none, or too long."""
+    """Read and remove a payload file of ours; None if it is no such file, or too long."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return None  # it was told twice, or the folder is gone
+        return None  # it was announced twice, or the folder is gone
     try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
@@ -113,7 +113,7 @@ def hook_words(fifo: Path) -> list[str]:
 
 
 def handler(fifo: Path, *, timeout_s: int = TIMEOUT_S) -> dict[str, Any]:
-    """The hook as it stands in settings."""
+    """The hook, as an entry of settings."""
     return {"type": "command", "command": f"exec {shlex.join(hook_words(fifo))}", "timeout": timeout_s}
 
 
@@ -145,7 +145,7 @@ class PrivateFolder:
         self.fifo = fifo  # None where the file system has none
 
     def write(self, name: str, data: bytes) -> Path:
-        """Puts a file there; where it stands."""
+        """Write a file there and return its path."""
         if name not in NAMES:
             raise ValueError(f"{name}: who removes the folder does not know this name")
         write_private(self.path / name, data)
@@ -186,7 +186,7 @@ def note_process(folder: Path, pid: int) -> None:
 
 
 def is_kept(home: Home, run: str) -> bool:
-    """Whether somebody still keeps a run: its folder goes when all of it is over."""
+    """Whether a supervisor still runs a run: its folder goes when all of it is over."""
     folder = folder_of(home, run)
     return folder.exists() and not _is_left(folder)
 

@@ -1,8 +1,8 @@
-"""A client that runs under our keeper (`supervisor.py`): how it is started, fed, heard, and ended.
+"""A client that runs under our supervisor (`supervisor.py`): how it is started, fed, observed, and ended.
 
-Rules of this room
-  1. Whoever dies, nothing of the client goes on: if we die, the keeper ends it; if the keeper dies, we do.
-  2. No call blocks but `close`, and `hear` when the keeper was killed, and these not for long. The prompt is written by
+Rules
+  1. Whoever dies, nothing of the client goes on: if we die, the supervisor ends it; if the supervisor dies, we do.
+  2. No call blocks but `close`, and `read_reports` when the supervisor was killed, and these not for long. The prompt is written by
      a thread, as a client may never read it.
   3. A pid counts only together with its start time: numbers are used again.
   4. Nothing passes through a shell.
@@ -21,62 +21,70 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracklog.errors import UserError, why_failed
-from tracklog.run.process.prestart import Poised, order_for, poised
-from tracklog.run.process.private_dir import note_process
+from tracklog.run.process.prestart import WaitingSupervisor, order_for, waiting_supervisor
+from tracklog.run.process.private_dir import are_all_dead, is_kept, left_folders, note_process
 from tracklog.sources.process_start import start_ticks
+from tracklog.supervisor import clear_folder
 
 if TYPE_CHECKING:
     import psutil
 
-MARK = "TRACKLOG_RUN"  # stands in the environment of a child and of all that descends from it
-_KEEPER_S = 12.0  # for the keeper to kill all; it gives up after ten seconds itself
-_GONE_S = 2.0  # for a keeper that we let go of, to be gone
+    from tracklog.home import Home
+    from tracklog.live.run_entries import RunEntry
+
+MARK = "TRACKLOG_RUN"  # in the environment of a child and of all that descends from it
+_SUPERVISOR_S = 12.0  # for the supervisor to kill all; it gives up after ten seconds itself
+_LEFT_SUPERVISOR_S = (
+    20.0  # for one whose tracklog was killed: it ends the client within eight seconds, and gives up ten later
+)
+_GONE_S = 2.0  # for a supervisor that we let go of, to be gone
 _TREE_S = 5.0  # for what we kill ourselves, to be gone
 _PAUSE_S = 0.02
 _FEED_S = 0.25  # between two looks whether it is over while the client does not read
 _AT_ONCE = 1 << 16
-_INSTALL = {"claude": "Claude Code", "codex": "Codex"}
 _WORDS = frozenset({"pid", "exit", "left", "stuck", "failed"})
 
 
-class Kept:
-    """A client that runs under our keeper."""
+class SupervisedClient:
+    """A client that runs under our supervisor."""
 
-    def __init__(self, keeper: subprocess.Popen[bytes], *, life: int, told: int, mark: str | None) -> None:
-        assert keeper.stdin is not None
-        assert keeper.stdout is not None
-        assert keeper.stderr is not None
-        self._keeper = keeper
-        self._tree = Tree(keeper.pid, mark=mark)
+    def __init__(
+        self, supervisor: subprocess.Popen[bytes], *, life: int, told: int, mark: str | None
+    ) -> None:
+        assert supervisor.stdin is not None
+        assert supervisor.stdout is not None
+        assert supervisor.stderr is not None
+        self._supervisor = supervisor
+        self._tree = Tree(supervisor.pid, mark=mark)
         self._life = life
         self._rest = b""
         self._lock = threading.Lock()  # of the prompt's pipe, which its thread and `close` both want to close
         self._is_closed = False
         self.told = told
-        self.stdout, self.stderr = keeper.stdout.fileno(), keeper.stderr.fileno()
-        for descriptor in (told, self.stdout, self.stderr, keeper.stdin.fileno()):
+        self.stdout, self.stderr = supervisor.stdout.fileno(), supervisor.stderr.fileno()
+        for descriptor in (told, self.stdout, self.stderr, supervisor.stdin.fileno()):
             os.set_blocking(descriptor, False)
         self.pid: int | None = None
         self.exit_code: int | None = (
-            None  # None also when it is over and nobody saw how: the keeper was killed
+            None  # None also when it is over and nobody saw how: the supervisor was killed
         )
         self.failure: OSError | None = None  # the client could not be started
         self.is_over = False
 
-    def hear(self) -> list[tuple[str, int]]:
-        """What the keeper has told since: `pid`, `exit`, `left`, `stuck`, `failed` (errno), `lost` (it was killed itself)."""
-        heard: list[tuple[str, int]] = []
+    def read_reports(self) -> list[tuple[str, int]]:
+        """What the supervisor has told since: `pid`, `exit`, `left`, `stuck`, `failed` (errno), `lost` (it was killed itself)."""
+        reports: list[tuple[str, int]] = []
         while not self.is_over:
             try:
                 data = os.read(self.told, 4096)
             except BlockingIOError:
                 break
             *lines, self._rest = (self._rest + data).split(b"\n")
-            heard += [fact for line in lines if (fact := _fact(line)) is not None]
-            self._note(heard)
+            reports += [fact for line in lines if (fact := _fact(line)) is not None]
+            self._note(reports)
             if not data:
-                heard += self._end()
-        return heard
+                reports += self._end()
+        return reports
 
     def interrupt(self) -> None:
         """SIGINT to the client alone."""
@@ -103,15 +111,15 @@ class Kept:
             self._await_the_end()
         self._is_closed = True
         self._close_stdin()
-        for stream in (self._keeper.stdout, self._keeper.stderr):
+        for stream in (self._supervisor.stdout, self._supervisor.stderr):
             if stream is not None:
                 stream.close()
         for descriptor in (self.told, self._life):
             os.close(descriptor)
         self._take_leave()
 
-    def _note(self, heard: Sequence[tuple[str, int]]) -> None:
-        for what, n in heard:
+    def _note(self, reports: Sequence[tuple[str, int]]) -> None:
+        for what, n in reports:
             if what == "pid":
                 self.pid = n
                 self._tree.note_client(n)
@@ -121,7 +129,7 @@ class Kept:
                 self.failure = OSError(n, os.strerror(n))
 
     def _end(self) -> list[tuple[str, int]]:
-        """The keeper is done, or was killed: then it has not said how the client ended, and we end what it has left behind."""
+        """The supervisor is done, or was killed: then it has not said how the client ended, and we end what it has left behind."""
         self.is_over = True
         if self.exit_code is not None or self.failure is not None:
             return []
@@ -130,20 +138,20 @@ class Kept:
 
     def _take_leave(self) -> None:
         try:
-            self._keeper.wait(_GONE_S)
+            self._supervisor.wait(_GONE_S)
         except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
+            self._supervisor.kill()
+            self._supervisor.wait()
 
     def _await_the_end(self) -> None:
-        """Hears the keeper out; one that does not answer, as it was stopped, is killed with all that it kept."""
-        until = time.monotonic() + _KEEPER_S
+        """Hears the supervisor out; one that does not answer, as it was stopped, is killed with all that it kept."""
+        until = time.monotonic() + _SUPERVISOR_S
         while not self.is_over and (left_s := until - time.monotonic()) > 0:
             _wait_for(self.told, select.POLLIN, left_s)
-            self.hear()
+            self.read_reports()
         if not self.is_over:
             self._tree.kill()
-            self._keeper.kill()
+            self._supervisor.kill()
             self._take_leave()
             self.is_over = True
 
@@ -161,7 +169,7 @@ class Kept:
     def _write(self, data: memoryview) -> int | None:
         """How much went into the client's stdin; None: it takes nothing any more."""
         with self._lock:
-            stdin = self._keeper.stdin
+            stdin = self._supervisor.stdin
             if stdin is None or self.is_over:
                 return None
             try:
@@ -175,17 +183,19 @@ class Kept:
 
     def _close_stdin(self) -> None:
         with self._lock:
-            stdin, self._keeper.stdin = self._keeper.stdin, None
+            stdin, self._supervisor.stdin = self._supervisor.stdin, None
             if stdin is not None:
                 stdin.close()
 
 
 class Tree:
-    """The client and all that descends from it, as we see it ourselves: for when the keeper does not answer any more."""
+    """The client and all that descends from it, as we see it ourselves: for when the supervisor does not answer any more."""
 
-    def __init__(self, keeper: int | None = None, *, mark: str | None) -> None:
+    def __init__(self, supervisor: int | None = None, *, mark: str | None) -> None:
         self._mark = mark
-        self._known = [(keeper, start_ticks(keeper))] if keeper is not None else []  # each with its start
+        self._known = (
+            [(supervisor, start_ticks(supervisor))] if supervisor is not None else []
+        )  # each with its start
 
     def note_client(self, pid: int) -> None:
         """From now on this process is the client, and its later namesakes are not."""
@@ -243,31 +253,31 @@ def _do(process: psutil.Process, deed: str) -> None:
         getattr(process, deed)()
 
 
-def keep(
+def start_supervised(
     argv: Sequence[str],
     *,
     cwd: Path,
     env: Mapping[str, str],
     folder: Path | None,
-    waiting: Poised | None = None,
-) -> Kept:
-    """Starts a client under a keeper, which removes the private folder when all is over, or if we die.
+    waiting: WaitingSupervisor | None = None,
+) -> SupervisedClient:
+    """Starts a client under a supervisor, which removes the private folder when all is over, or if we die.
 
-    `waiting` is a keeper that the folder was promised to; without one, another is started.
+    `waiting` is a supervisor that the folder was promised to; without one, another is started.
     """
     words = [program_named(argv[0], env), *argv[1:]]
     if not os.access(cwd, os.X_OK):
         raise UserError(f"cannot work in {cwd}: it cannot be entered; name another folder with --cwd")
     order = order_for(words, cwd=cwd, env=env)
     if waiting is None:
-        waiting = keeper_for(folder)
+        waiting = supervisor_for(folder)
     os.set_blocking(waiting.life, False)
     if folder is not None:
         with contextlib.suppress(OSError):  # it only matters to those who sweep: without it they wait longer
             note_process(folder, waiting.process.pid)
     mark = env.get(MARK)
     # A mark that we bear ourselves is our own parent's: by it we would find ourselves.
-    kept = Kept(
+    client = SupervisedClient(
         waiting.process,
         life=waiting.life,
         told=waiting.told,
@@ -275,13 +285,13 @@ def keep(
     )
     with contextlib.suppress(BrokenPipeError):  # it was killed already: that is heard like any other end
         waiting.give(order)
-    return kept
+    return client
 
 
-def keeper_for(folder: Path | None) -> Poised:
-    """A keeper that will remove this folder, whatever becomes of us."""
+def supervisor_for(folder: Path | None) -> WaitingSupervisor:
+    """A supervisor that will remove this folder, whatever becomes of us."""
     try:
-        waiting = poised()
+        waiting = waiting_supervisor()
     except OSError as error:
         raise UserError(f"no process can be started now: {why_failed(error)}") from error
     with contextlib.suppress(BrokenPipeError):  # it was killed already: that is heard like any other end
@@ -297,7 +307,10 @@ def program_named(name: str, env: Mapping[str, str]) -> str:
             return path
     if os.sep in name:
         raise UserError(f"{name} is no program that can be run: name another with --client")
-    install = f"install {_INSTALL[name]}" if name in _INSTALL else "install it"
+    from tracklog.agents.supported import SUPPORTED  # only for the message
+
+    label = next((one.label for one in SUPPORTED.values() if one.client.program == name), None)
+    install = f"install {label}" if label is not None else "install it"
     raise UserError(f"no program {name} on PATH: {install}, or name the program with --client")
 
 
@@ -310,3 +323,27 @@ def _wait_for(descriptor: int, event: int, seconds: float) -> None:
 def _fact(line: bytes) -> tuple[str, int] | None:
     what, _, n = line.decode("ascii", "replace").partition(" ")
     return (what, int(n)) if what in _WORDS and n.lstrip("-").isdigit() else None
+
+
+def await_end(run: RunEntry, home: Home) -> None:
+    """Comes back when nothing of a run can write or spend any more. One whose tracklog lives is left alone."""
+    if run.ended is not None or run.alive().life == "alive":
+        return
+    until = time.monotonic() + _LEFT_SUPERVISOR_S
+    while is_kept(home, run.id) and time.monotonic() < until:
+        time.sleep(_PAUSE_S)
+    Tree(mark=run.id).kill()  # its supervisor was killed as well
+
+
+def sweep(home: Home) -> int:
+    """Remove the folders of runs that nobody keeps any more, and kill what still runs of them; how many folders.
+
+    That is what is left when tracklog and its supervisor were killed together. A run that we are a part of ourselves is not
+    killed.
+    """
+    n_cleared = 0
+    for folder in left_folders(home):
+        if are_all_dead(folder) and folder.name != os.environ.get(MARK):
+            Tree(mark=folder.name).kill()
+        n_cleared += clear_folder(str(folder))
+    return n_cleared

@@ -1,6 +1,6 @@
 """How a run of the command line ends, whatever happened in it.
 
-Rules of this room
+Rules
   1. Exit codes: 0 fine, 1 the check found something or the thing asked for is not there, 2 wrong use,
      130 interrupted. A reader that closes the pipe has read enough: that is fine, and silent.
   2. The user's mistakes end in one line on stderr, and so does an answer that cannot be written. Ours end in a

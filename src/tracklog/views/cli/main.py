@@ -13,10 +13,10 @@ def main() -> None:
         from tracklog import statusline
 
         raise SystemExit(statusline.main(sys.argv[2:]))
-    if sys.argv[1:2] in (["run"], ["resume"], ["fork"]):  # its keeper gets up while we read what is asked
-        from tracklog.run.process.prestart import poise_early
+    if sys.argv[1:2] in (["run"], ["resume"], ["fork"]):  # its supervisor gets up while we read what is asked
+        from tracklog.run.process.prestart import prestart
 
-        poise_early()
+        prestart()
     from tracklog.views.cli.fast_path import quick_work
 
     if (work := quick_work(sys.argv[1:])) is not None:
@@ -29,7 +29,7 @@ def main() -> None:
 
 
 def _fill_gaps() -> None:
-    """Who closed stdin, stdout or stderr did not mean the next file that we open to stand there."""
+    """Reopen closed standard streams on /dev/null, so that no later file gets fd 0, 1 or 2."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -75,7 +75,6 @@ def shared_options(command: Command) -> Command:
 def filter_options(command: Command) -> Command:
     """--since, --until, --project and --model, given to the command as its `filters`."""
     from tracklog.app.scope import filters
-    from tracklog.views.cli import time_options
 
     @wraps(command)
     def filtered(
@@ -91,10 +90,10 @@ def filter_options(command: Command) -> Command:
     options = (
         (
             "--since",
-            time_options.since,
+            since_option,
             "Only what was alive then or later: a day, a time, or 7d, 12h, 30m.",
         ),
-        ("--until", time_options.until, "Only what had begun by then; a day is meant whole."),
+        ("--until", until_option, "Only what had begun by then; a day is meant whole."),
         ("--project", None, "Only this project: the name of its folder, or the folder."),
         ("--model", None, "Only with this model; a part of its name will do."),
     )
@@ -108,3 +107,40 @@ def filter_options(command: Command) -> Command:
 def reading_options(command: Command) -> Command:
     """What every command that reads sessions takes: the filters, then the shared options."""
     return filter_options(shared_options(command))
+
+
+def since_option(_ctx: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
+    """The moment behind --since."""
+    return _moment(text, is_end=False)
+
+
+def until_option(_ctx: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:
+    """The moment behind --until."""
+    return _moment(text, is_end=True)
+
+
+def _moment(text: str | None, *, is_end: bool) -> datetime | None:
+    if text is None:
+        return None
+    from tracklog.app.scope.filters import moment_meant  # only where a time is given
+
+    try:
+        return moment_meant(text, now=datetime.now(UTC), is_end=is_end)
+    except (ValueError, OverflowError):
+        raise click.BadParameter(
+            f"{text!r} is no time: give a day such as 2026-03-01, or 7d, 12h, 30m"
+        ) from None
+
+
+def zone_option(_ctx: click.Context, _option: click.Parameter, name: str | None) -> tzinfo:
+    """The zone behind --zone."""
+    from tracklog.clock import LOCAL, local_zone, zone_named  # slow to load: for `usage` alone
+
+    if name is None or name.lower() == LOCAL:
+        return local_zone()
+    try:
+        return zone_named(name)
+    except ValueError:
+        raise click.BadParameter(
+            f"{name!r} is no time zone: give a name such as Europe/Berlin, utc or local"
+        ) from None

@@ -1,6 +1,6 @@
 """A whole terminal as a screen: lines are drawn where they changed, keys come as they are pressed.
 
-Rules of this room
+Rules
   1. Whatever happens, the terminal is left as it was: its lines, its cursor, its way of taking keys.
   2. Only lines that changed are written, all at once: nothing flickers.
 """
@@ -75,7 +75,7 @@ class Screen:
         return said.get()
 
     def forget(self) -> None:
-        """Everything is drawn anew the next time."""
+        """Redraw everything the next time."""
         self._shown, self._size = [], (0, 0)
 
     def pressed(self) -> list[str]:

@@ -1,6 +1,6 @@
 """Long text on narrow terminals.
 
-Rules of this room
+Rules
   1. What comes out is safe for a terminal, and no line is wider than told. Without a width no line is broken.
   2. The cost grows with the text and with nothing else, whatever the text is.
 

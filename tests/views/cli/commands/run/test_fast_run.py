@@ -79,3 +79,5 @@ def test_click_is_not_loaded(tmp_path: Path) -> None:
     loaded = loaded_by("run", "x", "--client", str(program), home=tmp_path)
     assert "tracklog.run.result" in loaded
     assert {"click", "rich", "asyncio"} & loaded == set()
+    assert "tracklog.agents.claude_code.client" in loaded
+    assert "tracklog.agents.codex.client" not in loaded

@@ -14,12 +14,12 @@ import pytest
 
 from tests.few_watches import run_with
 from tests.views.cli.command import Answer, both_agents, rollout_in, tracklog, transcript_in, user_line, write
-from tracklog.agents.verified_clients import VERIFIED_CLIENTS
+from tracklog.agents.supported import SUPPORTED
 from tracklog.sources.tail.hints import most_watches
 
 BROKEN = b"not json\n"
 UP_TO = "this build is verified up to"
-CLAUDE, CODEX = VERIFIED_CLIENTS["claude"], VERIFIED_CLIENTS["codex"]
+CLAUDE, CODEX = SUPPORTED["claude"].verified_release, SUPPORTED["codex"].verified_release
 
 
 def states(answer: Answer) -> dict[str, str]:

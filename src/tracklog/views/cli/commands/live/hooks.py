@@ -10,18 +10,9 @@ from typing import Any
 
 import click
 
-from tracklog.agents.claude_code.places import is_too_old, last_release
 from tracklog.agents.hooks.command import recorder_for
-from tracklog.agents.hooks.places import (
-    AGENTS,
-    LEVELS,
-    HookFile,
-    Level,
-    Machine,
-    codex_config,
-    each_file_once,
-    own_place,
-)
+from tracklog.agents.hooks.places import LEVELS, HookEntry, HookFile, Level, Machine, each_file_once
+from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.errors import NOT_FINE, UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.hooks.install import (
@@ -35,7 +26,7 @@ from tracklog.hooks.install import (
     uninstall,
     uninstall_notify,
 )
-from tracklog.hooks.status import Hook, HookStatus, status_of
+from tracklog.hooks.status import HookStatus, status_of
 from tracklog.views.cli.options import home_option, json_option
 from tracklog.views.text.printing import answer, answer_json, count, safe, short, talk, tilde
 
@@ -43,7 +34,7 @@ _COMMAND_WIDTH = 60
 
 
 def _agent_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    agents = click.Choice(list(AGENTS))
+    agents = click.Choice(list(SUPPORTED))
     return click.option("--agent", type=agents, help="Only this agent. Else all whose home exists.")(command)
 
 
@@ -119,14 +110,12 @@ def install_command(
     for place in places:
         if meant := chosen_events(place.agent, events or _fitting(place, machine)):
             work.append(partial(install, place, meant, recorder=recorder, receipts=receipts))
-        if _has_notify(place) and not no_notify:
-            there = place._replace(path=codex_config(machine))
-            work.append(partial(install_notify, there, recorder=recorder, receipts=receipts))
+        if (notify := _notify_file(place, machine)) is not None and not no_notify:
+            work.append(partial(install_notify, notify, recorder=recorder, receipts=receipts))
     done = _all_done(work, as_json=as_json)
-    if any(one.agent == "codex" and one.outcome in ("installed", "changed") for one in done):
-        talk(
-            "tracklog: Codex runs new hooks when you have reviewed them: it asks at its next start, or say /hooks there"
-        )
+    for agent_name in dict.fromkeys(one.agent for one in done if one.outcome in ("installed", "changed")):
+        if (note := support_for(agent_name).hooks.note_after_install) is not None:
+            talk(f"tracklog: {note}")
 
 
 @hooks.command("uninstall")
@@ -159,7 +148,7 @@ def status_command(ctx: click.Context, agent: str | None, home: Path | None, as_
     Ours and those of others: in your settings, in those of the project in this folder, in managed settings, and in
     plugins. Where it can be told, also why one does not run.
     """
-    status = status_of(_machine(), (agent,) if agent else AGENTS)
+    status = status_of(_machine(), (agent,) if agent else tuple(SUPPORTED))
     if as_json:
         answer_json(_document(status))
     else:
@@ -171,14 +160,15 @@ def status_command(ctx: click.Context, agent: str | None, home: Path | None, as_
 
 
 def _fitting(place: HookFile, machine: Machine) -> list[str]:
-    """The set of events that the client understands, as far as its newest log tells."""
-    if place.agent != "claude" or not is_too_old(release := last_release(machine.claude)):
-        return ["default"]
-    version = ".".join(map(str, release or ()))
-    talk(
-        f"tracklog: Claude Code {version} knows few events, and only those are asked for: install again after an update"
-    )
-    return ["oldest"]
+    """The set of events that the client understands, as far as its newest log shows."""
+    support = support_for(place.agent)
+    events, old_release = support.hooks.suitable_events(machine)
+    if old_release is not None:
+        talk(
+            f"tracklog: {support.label} {old_release} knows few events, and only those are asked for: "
+            "install again after an update"
+        )
+    return [events]
 
 
 def _machine() -> Machine:
@@ -187,37 +177,45 @@ def _machine() -> Machine:
 
 def _places(machine: Machine, agent: str | None, level: Level) -> Iterator[HookFile]:
     """Where to install: at the agent that was named, else at all that are there."""
-    meant = [agent] if agent else [one for one in AGENTS if machine.home_of(one).is_dir()]
+    meant = [agent] if agent else [one for one in SUPPORTED if _has_home(one, machine)]
     if not meant:
-        raise UserError("neither Claude Code nor Codex has a home here: say which one with --agent")
-    places = [place for one in meant if (place := own_place(machine, one, level))]
+        labels = " nor ".join(support.label for support in SUPPORTED.values())
+        raise UserError(f"neither {labels} has a home here: say which one with --agent")
+    places = [place for one in meant if (place := support_for(one).hooks.file_for(machine, level))]
     if not places:
-        raise UserError("Codex has no local level: say --user or --project")
+        raise UserError(f"{support_for(meant[0]).label} has no {level} level: say --user or --project")
     yield from places
+
+
+def _has_home(agent: str, machine: Machine) -> bool:
+    home = support_for(agent).hooks.home(machine.env)
+    return home is not None and home.is_dir()
 
 
 def _present(machine: Machine, receipts: Receipts, agent: str | None, level: Level) -> Iterator[HookFile]:
     """Where our hooks may be on this level, or were about to be when an install was killed."""
     remembered = {str(path) for path in receipts.paths()}
-    for one in [agent] if agent else AGENTS:
-        place = own_place(machine, one, level)
+    for one in [agent] if agent else SUPPORTED:
+        place = support_for(one).hooks.file_for(machine, level)
         if place and (may_be_there(place.path) or os.path.realpath(place.path) in remembered):
             yield place
-        if place and _has_notify(place) and may_be_there(codex_config(machine)):
-            yield place._replace(path=codex_config(machine))
+        if place and (notify := _notify_file(place, machine)) and may_be_there(notify.path):
+            yield notify
 
 
-def _has_notify(place: HookFile) -> bool:
-    return (place.agent, place.level) == ("codex", "user")
+def _notify_file(place: HookFile, machine: Machine) -> HookFile | None:
+    return support_for(place.agent).hooks.notify_file(machine, place.level)
 
 
 def _remembered(known: list[HookFile], receipts: Receipts, agent: str | None) -> Iterator[HookFile]:
     """Files elsewhere that we have changed: in other projects, in homes that the environment names no more."""
     seen = {os.path.realpath(place.path) for place in known}
     for path in receipts.paths():
-        whose = "codex" if path.name in ("hooks.json", "config.toml") else "claude"
+        # The name may be of the user's own making: a link was followed. All files of hooks have the same form.
+        levels = {one: level for one in SUPPORTED if (level := support_for(one).hooks.level_of(path))}
+        whose, level = next(iter(levels.items()), (next(iter(SUPPORTED)), "project"))
         if str(path) not in seen and agent in (None, whose):
-            yield HookFile(whose, "local" if path.name == "settings.local.json" else "project", path)
+            yield HookFile(whose, level, path)
 
 
 def _all_done(work: list[Callable[[], InstallOutcome]], *, as_json: bool) -> list[InstallOutcome]:
@@ -266,7 +264,7 @@ def _show(status: HookStatus) -> None:
     if not status.hooks:
         answer("No hooks. `tracklog hooks install` puts ours in.")
         return
-    for agent in AGENTS:
+    for agent in SUPPORTED:
         hooks = [hook for hook in status.hooks if hook.agent == agent]
         if hooks:
             line(painted(agent, "bold"), f"  {count(len(hooks), 'hook')}")
@@ -275,7 +273,7 @@ def _show(status: HookStatus) -> None:
         answer(f"do not run: {safe(tilde(path))}: {safe(why)}")
 
 
-def _row(hook: Hook) -> tuple[str, ...]:
+def _row(hook: HookEntry) -> tuple[str, ...]:
     does = "tracklog" if hook.ours else short(hook.command, _COMMAND_WIDTH)
     sign = "-" if hook.why_not else "+"
     return hook.level, sign, hook.event, safe(hook.matcher or "*"), does

@@ -16,8 +16,7 @@ from tracklog.app.usage import UsageQuery
 from tracklog.errors import NOT_FINE, UserError
 from tracklog.model.usage import COUNT_RULES, GROUPS, CountRule, Group, UsageReport
 from tracklog.views.cli.commands.money.usage_answer import SHOWN, Form, answer_usage
-from tracklog.views.cli.options import shared_options, sync_option
-from tracklog.views.cli.time_options import zone_option
+from tracklog.views.cli.options import shared_options, sync_option, zone_option
 from tracklog.views.documents.usage import ORDERS, Order
 from tracklog.views.text.numbers import BASES, PICO_IN_DOLLAR, Basis, cost_of, money
 from tracklog.views.text.printing import count, talk

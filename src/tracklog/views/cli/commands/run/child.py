@@ -1,6 +1,6 @@
 """One child from the command line: asked for, waited for, its result printed.
 
-Rules of this room
+Rules
   1. On stdout stands the final text, or the result as JSON, and nothing else.
   2. Ctrl-C and SIGTERM end the child in the proper way first; a second time at once.
 """
@@ -11,13 +11,15 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import Agent, RunRequest
 from tracklog.run.launch import start
 from tracklog.run.prepare import ask_for_trust, new_run
+from tracklog.run.request import AGENTS as AGENTS
+from tracklog.run.request import checked, fenced, with_context
 from tracklog.run.trust import Untrusted, trust
 from tracklog.views.cli.commands.run.await_child import awaited, signals_heard
 from tracklog.views.cli.commands.run.option_values import ChildOptions
@@ -27,49 +29,57 @@ if TYPE_CHECKING:
     from tracklog.run.result import Result
 
 
-_DANGERS_SHOWN = 20
+_RISKS_SHOWN = 20
 
 
-def run_child(wish: Wish, given: ChildOptions, ours: Home, *, as_json: bool) -> int:
+def request_from(given: ChildOptions, agent: Agent, prompt: str, cwd: Path, **others: Any) -> RunRequest:
+    """The request that the options make; raises UserError for what makes no sense."""
+    values = {**given.values, **others}
+    return checked(RunRequest(agent=agent, prompt=prompt, cwd=cwd, limits=given.limits, **values))
+
+
+def run_child(request: RunRequest, given: ChildOptions, ours: Home, *, as_json: bool) -> int:
     """Runs a child to its end and prints the result; returns the exit code that says how it went."""
     if given.is_detached and given.has_worktree:
         raise UserError("--detach and --worktree: only one of them; nobody would be there to clean it up")
-    wish = trusted(wish, ours)
+    request = trusted(request, ours)
     if given.is_detached:
         from tracklog.views.cli.commands.run.detach import start_detached
 
-        start_detached(wish, ours, as_json=as_json)
+        start_detached(request, ours, as_json=as_json)
         return 0
     run = new_run()
-    result = _result_in_worktree(wish, ours, run) if given.has_worktree else result_of(wish, ours, run)
+    result = _result_in_worktree(request, ours, run) if given.has_worktree else result_of(request, ours, run)
     show_result(result, as_json=as_json)
     return result.code
 
 
-def result_of(wish: Wish, ours: Home, run: str) -> Result:
+def result_of(request: RunRequest, ours: Home, run: str) -> Result:
     """Starts a child and waits for its result, whatever signals come."""
     with signals_heard() as heard:
-        return awaited(start(wish, home=ours, run=run), heard)
+        return awaited(start(request, home=ours, run=run), heard)
 
 
-def trusted(wish: Wish, ours: Home) -> Wish:
-    """The wish, if its folder may be worked in; where somebody can answer, they are asked."""
+def trusted(request: RunRequest, ours: Home) -> RunRequest:
+    """The request, if its folder may be worked in; on a terminal, its user is asked."""
     try:
-        ask_for_trust(wish, ours, os.environ)
+        ask_for_trust(request, ours, os.environ)
     except Untrusted as error:
         if not _is_trusted_now(error):
             raise
-        note = trust(ours, wish.trusted_as or wish.cwd, error.dangers)  # these, and not what may come later
+        note = trust(
+            ours, Path(request.trusted_as or request.cwd), error.risks
+        )  # these, and not what may come later
         if note is not None:
             talk(f"tracklog: {safe(note)}")
-    return wish
+    return request
 
 
 def _is_trusted_now(error: Untrusted) -> bool:
-    for danger in error.dangers[:_DANGERS_SHOWN]:
-        talk(f"  {tilde(danger.path)}: {safe(danger.what)}: {short(danger.detail, 120)}")
-    if len(error.dangers) > _DANGERS_SHOWN:
-        talk(f"  … and {len(error.dangers) - _DANGERS_SHOWN} more")
+    for risk in error.risks[:_RISKS_SHOWN]:
+        talk(f"  {tilde(risk.path)}: {safe(risk.what)}: {short(risk.detail, 120)}")
+    if len(error.risks) > _RISKS_SHOWN:
+        talk(f"  … and {len(error.risks) - _RISKS_SHOWN} more")
     if sys.stdin is None or not (os.isatty(sys.stdin.fileno()) and sys.stderr.isatty()):
         return False
     import click
@@ -78,10 +88,10 @@ def _is_trusted_now(error: Untrusted) -> bool:
 
 
 def show_result(result: Result, *, as_json: bool) -> None:
-    """Prints it; why it is no success is told on stderr."""
+    """Print it, and on stderr why it is no success."""
     try:
         _answer(result, as_json=as_json)
-    except BrokenPipeError:  # who read us has gone; how it ended is told by the exit code all the same
+    except BrokenPipeError:  # our reader is gone; the exit code still says how it ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     for problem in result.document["problems"]:
         talk(f"tracklog: {safe(problem)}")
@@ -97,15 +107,15 @@ def _answer(result: Result, *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
-def _result_in_worktree(wish: Wish, ours: Home, run: str) -> Result:
+def _result_in_worktree(request: RunRequest, ours: Home, run: str) -> Result:
     """The result of a child that works apart; what it changed stays there."""
     from tracklog.run.worktree import add, leave
 
-    worktree = add(wish.cwd, ours, run)
+    worktree = add(Path(request.cwd), ours, run)
     if worktree.note:
         talk(f"tracklog: {safe(worktree.note)}")
     try:
-        apart = wish._replace(cwd=worktree.cwd, trusted_as=wish.cwd)
+        apart = request._replace(cwd=worktree.cwd, trusted_as=request.cwd)
         result = result_of(trusted(apart, ours), ours, run)  # what is committed may be something else
     finally:
         left = leave(worktree)
@@ -118,8 +128,6 @@ def prompt_with_contexts(prompt: str, given: ChildOptions, home: Path | None) ->
     """The prompt, with the final texts of other sessions before it."""
     if not given.contexts:
         return prompt
-    from tracklog.run.prompt_context import fenced, with_context
-
     return with_context(prompt, [fenced(id, text) for id, text in _texts(given.contexts, home)])
 
 

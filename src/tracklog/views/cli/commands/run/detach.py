@@ -1,6 +1,6 @@
 """A run that goes on when we are gone: by a process of its own, with all its limits.
 
-Rules of this room
+Rules
   1. Who starts it is told the session's id, then is free. What cannot be started is told at once, as ever.
   2. The one that stays behind has no terminal; its result is written into our home, for us alone.
 """
@@ -17,11 +17,11 @@ from typing import Any
 
 from tracklog.errors import UserError
 from tracklog.home import Home, make_private_folder, write_private
-from tracklog.model.run_request import Wish
+from tracklog.model.run_request import RunRequest
 from tracklog.run.child import Child
 from tracklog.run.launch import start
 from tracklog.run.parent import remember_our_parent
-from tracklog.run.process.prestart import let_early_ones_go
+from tracklog.run.process.prestart import discard_prestarted
 from tracklog.views.cli.commands.run.await_child import awaited, signals_heard
 from tracklog.views.text.printing import answer, answer_json
 
@@ -29,18 +29,18 @@ _NAMED_S = 30.0  # for Codex to say what its thread is called
 _LOOK_S = 0.05
 
 
-def start_detached(wish: Wish, ours: Home, *, as_json: bool) -> None:
+def start_detached(request: RunRequest, ours: Home, *, as_json: bool) -> None:
     """Starts the child from a process of its own; prints how to find it."""
     for folder in (ours.path, ours.runs, ours.runs / "results"):  # what cannot be written then is said now
         make_private_folder(folder)
-    let_early_ones_go()  # they are our children, not those of the process that stays
+    discard_prestarted()  # they are our children, not those of the process that stays
     remember_our_parent(os.environ, home=ours)  # who started us is no ancestor of the process that stays
     sys.stdout.flush()
     sys.stderr.flush()
     reading, writing = os.pipe()
     if (pid := os.fork()) == 0:
         os.close(reading)
-        _stay_behind(wish, ours, writing)
+        _stay_behind(request, ours, writing)
     os.close(writing)
     os.waitpid(pid, 0)
     told = _told(reading)
@@ -69,7 +69,7 @@ def _told(reading: int) -> dict[str, Any]:
     return told
 
 
-def _stay_behind(wish: Wish, ours: Home, writing: int) -> None:
+def _stay_behind(request: RunRequest, ours: Home, writing: int) -> None:
     """The other process. It never comes back."""
     try:
         os.setsid()
@@ -78,15 +78,15 @@ def _stay_behind(wish: Wish, ours: Home, writing: int) -> None:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
-        _run(wish, ours, writing)
+        _run(request, ours, writing)
     finally:  # a door: whatever went wrong, this process must not go on as the one that it was forked from
         os._exit(1)
 
 
-def _run(wish: Wish, ours: Home, writing: int) -> None:
+def _run(request: RunRequest, ours: Home, writing: int) -> None:
     with signals_heard() as heard:
         try:
-            child = start(wish, home=ours)
+            child = start(request, home=ours)
         except UserError as error:
             os.write(writing, json.dumps({"error": str(error)}).encode())
             return

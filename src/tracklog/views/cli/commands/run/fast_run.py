@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from tracklog.model.run_request import AGENTS, Limits
+from tracklog.model.run_request import Limits
 from tracklog.views.cli.commands.run.option_values import (
     ChildOptions,
     micro_dollars_in,
@@ -17,13 +17,20 @@ from tracklog.views.cli.commands.run.option_values import (
 if TYPE_CHECKING:
     from tracklog.model.run_request import Agent
 
+
+def _is_supported(agent: str) -> bool:
+    from tracklog.views.cli.commands.run.child import AGENTS  # loaded when a child is started
+
+    return agent in AGENTS
+
+
 _FLAGS = {
     "--json": ("as_json", True),
     "--trust": ("is_trusted", True),
     "--no-persistence": ("persists", False),
 }
 _WORDS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "--agent": ("agent", lambda word: word if word in AGENTS else None),
+    "--agent": ("agent", lambda word: word if _is_supported(word) else None),
     "--model": ("model", str),
     "--permission-mode": ("permission_mode", str),
     "--client": ("client", str),
@@ -45,7 +52,7 @@ class FastRunArgs(NamedTuple):
     def do(self, home: Path | None) -> int:
         """Runs the child; returns the exit code."""
         from tracklog.home import Home, tracklog_home
-        from tracklog.views.cli.commands.run.child import folder_of, run_child
+        from tracklog.views.cli.commands.run.child import folder_of, request_from, run_child
 
         options = self.options
         limits = Limits(**{name: options[name] for name in _LIMITS if name in options})
@@ -53,8 +60,8 @@ class FastRunArgs(NamedTuple):
         given = ChildOptions(values, limits, options.get("prompt_file"), cwd=options.get("cwd"))
         agent = cast("Agent", options.get("agent", "claude"))
         cwd = folder_of(given)
-        wish = given.wish(agent, prompt_of(options.get("prompt"), given.prompt_file), cwd)
-        return run_child(wish, given, Home(tracklog_home(home)), as_json=options.get("as_json", False))
+        request = request_from(given, agent, prompt_of(options.get("prompt"), given.prompt_file), cwd)
+        return run_child(request, given, Home(tracklog_home(home)), as_json=options.get("as_json", False))
 
 
 def plain_run(words: Sequence[str]) -> FastRunArgs | None:

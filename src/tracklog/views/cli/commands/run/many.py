@@ -1,14 +1,14 @@
 """`tracklog run --many`: does a list, shows how far it is, and writes every result down when it is there.
 
-Rules of this room
+Rules
   1. A result is on the disk before it is on stdout.
   2. Nothing is started before all of the list is known to be right, and every folder in it trusted.
 
-`tracklog run --repeat K`: the same wish several times, side by side.
+`tracklog run --repeat K`: the same request several times, side by side.
 
 Drives many children: asks for answers, shows how far they are, and obeys signals.
 
-Rules of this room
+Rules
   1. A signal ends all children gently, a second one at once; in either case what was answered is kept.
 """
 
@@ -28,20 +28,19 @@ from tracklog.errors import NOT_FINE, UserError, why_failed
 from tracklog.home import Home
 from tracklog.live.run_entries import RunEntry
 from tracklog.live.run_register import runs
-from tracklog.model.run_request import Agent, Wish
+from tracklog.model.run_request import Agent, RunRequest
 from tracklog.run import recover
 from tracklog.run.batch.compare import compare
-from tracklog.run.batch.queue import Start, TaskOutcome, TaskQueue
+from tracklog.run.batch.queue import Start, TaskOutcome, TaskQueue, started
 from tracklog.run.batch.results_file import ResultsFile, as_line, cut_off, key_of, left_behind
-from tracklog.run.batch.start import started
 from tracklog.run.batch.tasks import BatchTask, TaskList, read_list, same_again
 from tracklog.run.launch import prices_of
-from tracklog.run.process.orphans import await_end
+from tracklog.run.process.supervise import await_end
 from tracklog.run.result import INTERRUPTED, LIMIT, SUCCESS, Result
 from tracklog.views.cli.commands.run.await_child import signals_heard
-from tracklog.views.cli.commands.run.child import folder_of, trusted
+from tracklog.views.cli.commands.run.child import folder_of, request_from, trusted
 from tracklog.views.cli.commands.run.option_values import ChildOptions
-from tracklog.views.cli.commands.run.options import ManyOptions as Asked
+from tracklog.views.cli.commands.run.options import ManyOptions
 from tracklog.views.cli.commands.run.progress_lines import ProgressDisplay, Tally
 from tracklog.views.text.numbers import money, took
 from tracklog.views.text.printing import answer, answer_json, count, safe_lines, short, talk, tilde
@@ -60,8 +59,8 @@ class DriveState:
     is_interrupted: bool = False
 
 
-def drive(many: TaskQueue, tally: Tally, *, take: Callable[[TaskOutcome], None]) -> DriveState:
-    """Asks for all answers, shows how far they are, and hands over those that count."""
+def drive(many: TaskQueue, tally: Tally, *, on_outcome: Callable[[TaskOutcome], None]) -> DriveState:
+    """Collect all outcomes, show the progress, and pass on those that count."""
     done, progress = DriveState(), ProgressDisplay(many, tally)
     with signals_heard() as heard, closing(many.answers()) as answers:
         for answer in answers:
@@ -74,9 +73,9 @@ def drive(many: TaskQueue, tally: Tally, *, take: Callable[[TaskOutcome], None])
             elif answer.is_left:
                 done.cut_off.append(answer)
             else:
-                tally.take(answer)
+                tally.add(answer)
                 progress.clear()
-                take(answer)
+                on_outcome(answer)
                 progress.tell(answer)
         progress.clear()
         done.is_interrupted |= bool(heard)
@@ -84,7 +83,7 @@ def drive(many: TaskQueue, tally: Tally, *, take: Callable[[TaskOutcome], None])
 
 
 def exit_code(ended: Sequence[str], *, is_interrupted: bool, is_out_of_money: bool) -> int:
-    """0 if all are completed; 124 if a limit was all that stood in the way; 130 if we were ended."""
+    """0 if all are completed; 124 if only limits were in the way; 130 if we were interrupted."""
     if is_interrupted:
         return INTERRUPTED
     failed = [how for how in ended if how != "completed"]
@@ -96,13 +95,13 @@ def exit_code(ended: Sequence[str], *, is_interrupted: bool, is_out_of_money: bo
 STDIN = "-"
 _FROM_THE_LIST = "(each line has its own)"
 _MOST_TOLD = 100  # wrong lines, and ids that are left
-RecoverRun = Callable[[RunEntry, Wish], Result]  # what a run has come to by its log
+RecoverRun = Callable[[RunEntry, RunRequest], Result]  # what a run has come to by its log
 
 
 def run_list(
     agent: Agent,
     given: ChildOptions,
-    asked: Asked,
+    options: ManyOptions,
     ours: Home,
     *,
     as_json: bool,  # noqa: ARG001 - it says nothing new: results are JSON Lines in any case
@@ -110,22 +109,22 @@ def run_list(
     """Does a list from the command line."""
     if given.is_detached or given.contexts:
         raise UserError("--many goes with neither --detach nor --context-from")
-    base = given.wish(agent, _FROM_THE_LIST, folder_of(given))
+    base = request_from(given, agent, _FROM_THE_LIST, folder_of(given))
 
     prices = prices_of(ours)
 
-    def recovered(run: RunEntry, wish: Wish) -> Result:
+    def recovered(run: RunEntry, request: RunRequest) -> Result:
         await_end(run, ours)
-        return recover(run, wish, home=ours, prices=prices) or cut_off(
-            run, wish, env=os.environ, prices=prices
+        return recover(run, request, home=ours, prices=prices) or cut_off(
+            run, request, env=os.environ, prices=prices
         )
 
     def check(tasks: Sequence[BatchTask]) -> None:
-        for wish in {(task.wish.agent, task.wish.cwd): task.wish for task in tasks}.values():
-            trusted(wish, ours)
+        for request in {(task.request.agent, task.request.cwd): task.request for task in tasks}.values():
+            trusted(request, ours)
 
     code = run_many(
-        asked,
+        options,
         base,
         start=lambda task: started(task, ours, prices=prices),
         home=ours,
@@ -137,8 +136,8 @@ def run_list(
 
 
 def run_many(
-    asked: Asked,
-    base: Wish,
+    options: ManyOptions,
+    base: RunRequest,
     *,
     start: Start,
     home: Home,
@@ -147,21 +146,23 @@ def run_many(
     in_worktree: bool = False,
 ) -> int:
     """Does what is missing of a list; returns the exit code. `check` may refuse before anything is started."""
-    place = _results_path(asked)
-    tasks = _tasks(asked, base, in_worktree=in_worktree)
+    place = _results_path(options)
+    tasks = _tasks(options, base, in_worktree=in_worktree)
     with ResultsFile(place) as file:
         if file.earlier.n_broken:
             talk(f"tracklog: {count(file.earlier.n_broken, 'line')} of {tilde(place)} cannot be read")
-        to_do = [task for task in tasks if not file.earlier.is_answered(task, again=asked.again)]
+        to_do = [task for task in tasks if not file.earlier.is_answered(task, again=options.again)]
         if check is not None:
             check(to_do)
         many = TaskQueue(
             to_do,
-            start=lambda task: start(task._replace(wish=task.wish._replace(batch=key_of(file.batch, task)))),
+            start=lambda task: start(
+                task._replace(request=task.request._replace(batch=key_of(file.batch, task)))
+            ),
             recover=_recovery(file, home, recover) if recover is not None else None,
-            jobs=asked.jobs,
-            retries=asked.retries,
-            max_total_micro_usd=asked.max_total_micro_usd,
+            jobs=options.jobs,
+            retries=options.retries,
+            max_total_micro_usd=options.max_total_micro_usd,
             spent_micro_usd=file.earlier.spent_micro_usd,
         )
         return _driven(many, file, tasks, n_before=len(tasks) - len(to_do))
@@ -174,11 +175,11 @@ def _driven(many: TaskQueue, file: ResultsFile, tasks: Sequence[BatchTask], *, n
     )
     if n_before:
         talk(f"tracklog: {n_before} of {count(len(tasks), 'line')} are answered already")
-    done = drive(many, tally, take=lambda answer: _take(answer, file, many))
+    done = drive(many, tally, on_outcome=lambda answer: _record(answer, file, many))
     return _concluded(many, tally, done)
 
 
-def _take(answer: TaskOutcome, file: ResultsFile, many: TaskQueue) -> None:
+def _record(answer: TaskOutcome, file: ResultsFile, many: TaskQueue) -> None:
     document = answer.document(batch=file.batch)
     try:
         file.append(document)
@@ -211,11 +212,11 @@ def _concluded(many: TaskQueue, tally: Tally, done: DriveState) -> int:
     return exit_code(ended, is_interrupted=done.is_interrupted, is_out_of_money=bool(left))
 
 
-def _tasks(asked: Asked, base: Wish, *, in_worktree: bool) -> list[BatchTask]:
-    found = _listed(asked.list or STDIN, base, in_worktree=in_worktree)
+def _tasks(options: ManyOptions, base: RunRequest, *, in_worktree: bool) -> list[BatchTask]:
+    found = _listed(options.list or STDIN, base, in_worktree=in_worktree)
     if found.wrong:
         for one in found.wrong[:_MOST_TOLD]:
-            talk(f"{asked.list}:{one.n}: {one.why}")
+            talk(f"{options.list}:{one.n}: {one.why}")
         more = len(found.wrong) - _MOST_TOLD
         if more > 0:
             talk(f"and {count(more, 'other line')}")
@@ -223,7 +224,7 @@ def _tasks(asked: Asked, base: Wish, *, in_worktree: bool) -> list[BatchTask]:
     return found.tasks
 
 
-def _listed(name: str, base: Wish, *, in_worktree: bool) -> TaskList:
+def _listed(name: str, base: RunRequest, *, in_worktree: bool) -> TaskList:
     if name == STDIN:
         return read_list(sys.stdin.buffer, base, folder=Path.cwd(), in_worktree=in_worktree)
     path = Path(name)
@@ -234,13 +235,13 @@ def _listed(name: str, base: Wish, *, in_worktree: bool) -> TaskList:
         raise UserError(f"cannot read {name}: {why_failed(error)}") from error
 
 
-def _results_path(asked: Asked) -> Path:
-    if asked.list in (None, STDIN):
-        if asked.results is None:
+def _results_path(options: ManyOptions) -> Path:
+    if options.list in (None, STDIN):
+        if options.results is None:
             raise UserError("a list from stdin needs a place for its results: --results FILE")
-        return asked.results
-    place = asked.results or Path(f"{asked.list.removesuffix('.jsonl')}.results.jsonl")
-    if os.path.exists(place) and os.path.exists(asked.list) and os.path.samefile(place, asked.list):
+        return options.results
+    place = options.results or Path(f"{options.list.removesuffix('.jsonl')}.results.jsonl")
+    if os.path.exists(place) and os.path.exists(options.list) and os.path.samefile(place, options.list):
         raise UserError("the results cannot stand in the list itself: name another file with --results")
     return place
 
@@ -251,7 +252,7 @@ def _recovery(file: ResultsFile, home: Home, recover: RecoverRun) -> Callable[[B
 
     def recovered(task: BatchTask) -> list[Result]:
         found = behind.get(key_of(file.batch, task), ())
-        return [recover(run, task.wish) for run in found]
+        return [recover(run, task.request) for run in found]
 
     return recovered
 
@@ -259,26 +260,28 @@ def _recovery(file: ResultsFile, home: Home, recover: RecoverRun) -> Callable[[B
 _PICO = 1_000_000  # in a micro-dollar
 
 
-def run_repeatedly(wish: Wish, asked: Asked, ours: Home, *, as_json: bool, in_worktree: bool = False) -> None:
+def run_repeatedly(
+    request: RunRequest, options: ManyOptions, ours: Home, *, as_json: bool, in_worktree: bool = False
+) -> None:
     """Does the same several times from the command line, and compares."""
-    if wish.session is not None:
+    if request.session is not None:
         raise UserError("--repeat makes several sessions: leave --session-id out")
-    if wish.resume is not None and not wish.is_fork:
+    if request.resume is not None and not request.is_fork:
         raise UserError("--repeat cannot go on with one session several times: fork it")
-    wish = trusted(wish, ours)
-    tasks = same_again(wish, asked.repeat or 1, in_worktree=in_worktree)
+    request = trusted(request, ours)
+    tasks = same_again(request, options.repeat or 1, in_worktree=in_worktree)
     prices = prices_of(ours)
-    code = run_repeat(tasks, asked, start=lambda task: started(task, ours, prices=prices), as_json=as_json)
+    code = run_repeat(tasks, options, start=lambda task: started(task, ours, prices=prices), as_json=as_json)
     raise click.exceptions.Exit(code)
 
 
-def run_repeat(tasks: Sequence[BatchTask], asked: Asked, *, start: Start, as_json: bool) -> int:
+def run_repeat(tasks: Sequence[BatchTask], options: ManyOptions, *, start: Start, as_json: bool) -> int:
     """Does the tasks and compares what came; returns the exit code."""
-    most = asked.max_total_micro_usd
-    many = TaskQueue(tasks, start=start, jobs=asked.jobs, retries=asked.retries, max_total_micro_usd=most)
+    most = options.max_total_micro_usd
+    many = TaskQueue(tasks, start=start, jobs=options.jobs, retries=options.retries, max_total_micro_usd=most)
     found: list[TaskOutcome] = []
     tally = Tally(len(tasks))
-    done = drive(many, tally, take=found.append)
+    done = drive(many, tally, on_outcome=found.append)
     found.sort(key=lambda one: one.task.n)
     comparison = compare([one.result for one in found], runs=[one.task.n for one in found])
     if as_json:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracklog.errors import UserError, why_failed
-from tracklog.model.run_request import Agent, Limits, Wish, checked
+from tracklog.model.run_request import Limits
 
 _TIME = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -27,11 +27,6 @@ class ChildOptions(NamedTuple):
     cwd: Path | None = None
     is_detached: bool = False
     has_worktree: bool = False
-
-    def wish(self, agent: Agent, prompt: str, cwd: Path, **others: Any) -> Wish:
-        """The wish for a child."""
-        wish = Wish(agent=agent, prompt=prompt, cwd=cwd, limits=self.limits, **{**self.values, **others})
-        return checked(wish)
 
 
 def seconds_in(text: str) -> float | None:
@@ -64,7 +59,7 @@ def schema_in(text: str) -> dict[str, Any]:
 
 
 def prompt_of(words: str | None, prompt_file: str | None) -> str:
-    """The prompt: the argument, a file, or what stands on stdin. No terminal is waited for."""
+    """The prompt: the argument, a file, or stdin, unless that is a terminal."""
     if words is not None and prompt_file is not None:
         raise UserError("a prompt and --prompt-file: only one of them")
     if words is not None:

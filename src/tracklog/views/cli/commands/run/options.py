@@ -1,4 +1,4 @@
-"""The options of commands that start a child, and the wish that they make together.
+"""The options of commands that start a child, and the request that they make together.
 
 The options of `run` for a list of children, and for the same one several times.
 """

@@ -1,6 +1,6 @@
 """How far a list is: on a terminal a few lines that change, elsewhere a line for each child that has ended.
 
-Rules of this room
+Rules
   1. Everything goes to stderr. Before an answer is printed the changing lines are taken away: both may be one terminal.
   2. Nothing that a child said reaches the terminal unspelled, and no line is longer than the terminal is wide.
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracklog.run.batch.queue import Slot, TaskOutcome, TaskQueue
-from tracklog.run.stream import Heard
+from tracklog.run.stream import RunEvent
 from tracklog.views.text.numbers import money, took
 from tracklog.views.text.printing import excerpt, safe, talk
 
@@ -34,7 +34,7 @@ class Tally:
     n_new: int = 0
     began: float = field(default_factory=time.monotonic)
 
-    def take(self, answer: TaskOutcome) -> None:
+    def add(self, answer: TaskOutcome) -> None:
         """One more."""
         self.ended[answer.task.id] = answer.result.ended_by
         self.n_new += 1
@@ -62,7 +62,7 @@ class ProgressDisplay:
         self._next_at = 0.0
 
     def tick(self) -> None:
-        """Draws anew when it is time."""
+        """Redraw when it is time."""
         now = time.monotonic()
         if self._is_terminal and now >= self._next_at:
             self._next_at = now + _REDRAW_S
@@ -135,9 +135,9 @@ def ended_line(answer: TaskOutcome) -> str:
     return f"{safe(answer.task.id)}: {', '.join(parts)}"
 
 
-def last_word(heard: Heard) -> str:
+def last_word(event: RunEvent) -> str:
     """What a child has said or done last, in a few safe words."""
-    for part in _parts(heard.document):
+    for part in _parts(event.document):
         text = part.get("text") or part.get("command")
         if isinstance(text, str) and text.strip():
             return excerpt(text, _WORD)
@@ -149,7 +149,7 @@ def last_word(heard: Heard) -> str:
                 else []
             )
             return excerpt(" ".join([name, *words[:1]]), _WORD)
-    return excerpt(heard.what, _WORD)
+    return excerpt(event.what, _WORD)
 
 
 def _parts(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -8,17 +8,14 @@ from typing import NoReturn, cast
 
 import click
 
-from tracklog.agents.claude_code import client as claude_client
-from tracklog.agents.codex import client as codex_client
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.read_sessions import Stories
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.model.run_request import Agent, is_session_name
 from tracklog.model.session import Session
-from tracklog.run.prepare import refuse_if_open
-from tracklog.run.process.supervise import program_named
-from tracklog.views.cli.commands.run.child import folder_of, prompt_with_contexts, run_child
+from tracklog.run.prepare import interactive_command, refuse_if_open
+from tracklog.views.cli.commands.run.child import folder_of, prompt_with_contexts, request_from, run_child
 from tracklog.views.cli.commands.run.option_values import ChildOptions, prompt_of
 from tracklog.views.cli.commands.run.options import ChildCommand, child_options
 from tracklog.views.cli.options import agent_option, home_option, json_option
@@ -92,8 +89,8 @@ def _go_on(
 ) -> None:
     words = prompt_with_contexts(prompt_of(prompt, given.prompt_file), given, home)
     cwd = folder_of(given, story.cwd)
-    wish = given.wish(cast(Agent, story.agent), words, cwd, resume=story.id, is_fork=is_fork)
-    raise click.exceptions.Exit(run_child(wish, given, Home(tracklog_home(home)), as_json=as_json))
+    request = request_from(given, cast(Agent, story.agent), words, cwd, resume=story.id, is_fork=is_fork)
+    raise click.exceptions.Exit(run_child(request, given, Home(tracklog_home(home)), as_json=as_json))
 
 
 def _hand_over(story: Session, given: ChildOptions, ours: Home) -> NoReturn:
@@ -102,12 +99,11 @@ def _hand_over(story: Session, given: ChildOptions, ours: Home) -> NoReturn:
         raise UserError(f"{story.id!r} is no session id that a client could go on with")
     if not given.values["is_forced"]:
         refuse_if_open(story.agent, story.id, env=os.environ, home=ours)
-    client = claude_client if story.agent == "claude" else codex_client
-    program = program_named(given.values["client"] or client.PROGRAM, os.environ)
+    words = interactive_command(story.agent, story.id, client=given.values["client"], env=os.environ)
+    words += given.values["client_arguments"]
     cwd = folder_of(given, story.cwd)
-    words = [program, *client.interactive_arguments(story.id), *given.values["client_arguments"]]
     if not (os.isatty(0) and os.isatty(1)):
         shown = " ".join(map(for_the_shell, words))
         raise UserError(f"without a terminal it takes a prompt; in one: cd {for_the_shell(cwd)} && {shown}")
     os.chdir(cwd)
-    os.execve(program, words, dict(os.environ))
+    os.execve(words[0], words, dict(os.environ))

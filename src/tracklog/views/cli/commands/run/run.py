@@ -9,8 +9,14 @@ import click
 
 from tracklog.errors import UserError
 from tracklog.home import Home, tracklog_home
-from tracklog.model.run_request import AGENTS, Agent
-from tracklog.views.cli.commands.run.child import folder_of, prompt_with_contexts, run_child
+from tracklog.model.run_request import Agent
+from tracklog.views.cli.commands.run.child import (
+    AGENTS,
+    folder_of,
+    prompt_with_contexts,
+    request_from,
+    run_child,
+)
 from tracklog.views.cli.commands.run.option_values import ChildOptions, prompt_of
 from tracklog.views.cli.commands.run.options import ChildCommand, ManyOptions, child_options, many_options
 from tracklog.views.cli.options import home_option, json_option
@@ -65,13 +71,13 @@ def run(
     others: dict[str, Any] = {"session": session}
     if continues:
         others["resume"] = _newest(cast(Agent, agent), cwd, is_named=session is not None)
-    wish = given.wish(cast(Agent, agent), words, cwd, **others)
+    request = request_from(given, cast(Agent, agent), words, cwd, **others)
     if many.repeat is not None:
         from tracklog.views.cli.commands.run.many import run_repeatedly
 
-        run_repeatedly(wish, many, ours, as_json=as_json, in_worktree=given.has_worktree)
+        run_repeatedly(request, many, ours, as_json=as_json, in_worktree=given.has_worktree)
     else:
-        raise click.exceptions.Exit(run_child(wish, given, ours, as_json=as_json))
+        raise click.exceptions.Exit(run_child(request, given, ours, as_json=as_json))
 
 
 def _run_list(

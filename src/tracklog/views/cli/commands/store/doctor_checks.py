@@ -23,8 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tracklog.agents.base import Retention
-from tracklog.agents.supported import support_for
-from tracklog.agents.verified_clients import VERIFIED_CLIENTS
+from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.app.doctor import (
     SOON_DAYS,
     AgentHome,
@@ -336,7 +335,7 @@ def _left_alone(skipped: list[Skipped], roots: str) -> Check:
 
 
 def _versions(survey: Survey) -> Iterator[Check]:
-    seen = {agent: versions_of(survey.coverage, agent) for agent in VERIFIED_CLIENTS}
+    seen = {agent: versions_of(survey.coverage, agent) for agent in SUPPORTED}
     for agent, versions in seen.items():
         if versions or not any(seen.values()):
             yield _client_version(agent, versions, survey.unknown)
@@ -344,7 +343,7 @@ def _versions(survey: Survey) -> Iterator[Check]:
 
 def _client_version(agent: str, versions: Sequence[str], unknown: Iterable[Strange]) -> Check:
     """Compare the newest client in the logs with the newest that this build was verified with."""
-    name, verified = f"versions {agent}", VERIFIED_CLIENTS[agent]
+    name, verified = f"versions {agent}", SUPPORTED[agent].verified_release
     if not versions:
         return Check(name, "ok", f"this build is verified up to {verified}; no version seen in the logs")
     newest = versions[-1]

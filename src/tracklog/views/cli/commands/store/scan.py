@@ -14,8 +14,7 @@ from tracklog.app.index.open import Index, indexed, why_there_is_none, written
 from tracklog.app.secrets import ScanQuery, ScanResult
 from tracklog.errors import NOT_FINE, UserError
 from tracklog.home import Home, tracklog_home
-from tracklog.views.cli import time_options
-from tracklog.views.cli.options import A_PATH, shared_options, sync_option
+from tracklog.views.cli.options import A_PATH, shared_options, since_option, sync_option
 from tracklog.views.text.printing import answer_json
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--since",
-    callback=time_options.since,
+    callback=since_option,
     metavar="WHEN",
     help="Only logs that were written to since then: a day, a time, or 7d, 12h, 30m.",
 )

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from tracklog.errors import UserError
-from tracklog.model.run_request import Limits, Wish, checked
+from tracklog.model.run_request import Limits, RunRequest
+from tracklog.run.request import checked
 
 ID = "0b7c2c1e-0000-4000-8000-000000000001"
 
 
-def test_a_plain_wish_is_fine(tmp_path: Path) -> None:
-    wish = Wish(agent="claude", prompt="--help", cwd=tmp_path, resume=ID, is_fork=True)
-    assert checked(wish) is wish
+def test_a_plain_request_is_fine(tmp_path: Path) -> None:
+    request = RunRequest(agent="claude", prompt="--help", cwd=tmp_path, resume=ID, is_fork=True)
+    assert checked(request) is request
 
 
 @pytest.mark.parametrize(
@@ -37,4 +38,4 @@ def test_a_plain_wish_is_fine(tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_said_at_once(tmp_path: Path, asked: dict[str, Any], words: str) -> None:
     given: dict[str, Any] = {"agent": "claude", "prompt": "x", "cwd": tmp_path}
     with pytest.raises(UserError, match=words):
-        checked(Wish(**(given | asked)))
+        checked(RunRequest(**(given | asked)))

@@ -1,4 +1,4 @@
-"""Keepers that are started before it is known what they keep."""
+"""Supervisors that are started before it is known what they keep."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ import pytest
 
 from tracklog.errors import UserError
 from tracklog.run.process import prestart
-from tracklog.run.process.supervise import keep
+from tracklog.run.process.supervise import start_supervised
 
 
 def test_one_that_was_poised_early_is_used_for_the_next_child_and_only_for_that(tmp_path: Path) -> None:
-    prestart.poise_early()
+    prestart.prestart()
     (early,) = prestart._early
-    first = keep(["true"], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, folder=None)
-    second = keep(["true"], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, folder=None)
+    first = start_supervised(["true"], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, folder=None)
+    second = start_supervised(["true"], cwd=tmp_path, env={"PATH": os.environ["PATH"]}, folder=None)
     try:
-        assert (first._keeper, prestart._early) == (early.process, [])
-        assert second._keeper is not early.process
+        assert (first._supervisor, prestart._early) == (early.process, [])
+        assert second._supervisor is not early.process
     finally:
         first.close()
         second.close()
 
 
 def test_one_that_is_not_needed_ends_by_itself() -> None:
-    prestart.poise_early()
+    prestart.prestart()
     (early,) = prestart._early
-    prestart.let_early_ones_go()
+    prestart.discard_prestarted()
     assert (early.process.returncode, prestart._early) == (0, [])
 
 
 def test_an_order_of_any_length_reaches_it(tmp_path: Path) -> None:
     env = {"PATH": os.environ["PATH"], **{f"V{n}": "x" * 1000 for n in range(200)}}
-    kept = keep(
+    kept = start_supervised(
         ["/bin/sh", "-c", 'test "$V199" = "$1" && exit 7', "sh", "x" * 1000],
         cwd=tmp_path,
         env=env,
         folder=None,
     )
     while not kept.is_over:
-        kept.hear()
+        kept.read_reports()
     kept.close()
     assert kept.exit_code == 7
 

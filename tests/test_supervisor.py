@@ -1,4 +1,4 @@
-"""The keeper as a program of its own: how it is started, whom it sees, what it removes."""
+"""The supervisor as a program of its own: how it is started, whom it sees, what it removes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tracklog.run.process.prestart import order_for
 def kept(
     *argv: str, cwd: str = "/", flags: tuple[str, ...] = (), order: bytes | None = None
 ) -> tuple[bytes, bytes, bytes]:
-    """What the keeper told of a client, and what this one printed."""
+    """What the supervisor told of a client, and what this one printed."""
     life, our_life = os.pipe()
     our_told, told = os.pipe()
     ordered, our_order = os.pipe()
@@ -46,7 +46,7 @@ def test_a_program_that_is_not_there_is_told_by_its_error() -> None:
     assert kept("/no/such/program") == (b"failed 2\n", b"", b"")
 
 
-def test_the_client_leads_a_group_of_its_own_in_the_keepers_session() -> None:
+def test_the_client_leads_a_group_of_its_own_in_the_supervisors_session() -> None:
     source = "import os; print(os.getpgid(0) == os.getpid(), os.getsid(0) == os.getppid())"
     assert kept(sys.executable, "-c", source)[1] == b"True True\n"
 
@@ -96,7 +96,7 @@ def test_both_ways_to_look_at_processes_see_the_same() -> None:
 
 
 def reap_all() -> None:
-    """`by_ps` leaves its own child to who reaps all, as the keeper does."""
+    """`by_ps` leaves its own child to who reaps all, as the supervisor does."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
