@@ -5,9 +5,8 @@ Rules
      attribute or a method of a topic below (`support_for(agent).logs`, …), named after the difference, not after an agent.
   2. Loading this module, `supported` and an agent's `support` is cheap: the properties of `AgentSupport` import what they need.
   3. The base class of each topic answers for an agent that we do not know: one that has nothing special.
+It is one long module because it is read as one list: all that a new agent has to answer.
 """
-
-
 
 from __future__ import annotations
 
@@ -182,7 +181,7 @@ class AgentLogs:
     has_id_per_thread = False  # the id that a log states is that of its thread, not of its session
     has_output_files = False  # long output of tools stands in files of its own
     has_subagent_files = False  # subagents write logs of their own, which may name their session only inside
-    keeps_main_log_open = False  # a client that works on a session has the log of its main thread open
+    path_names_session = False  # a log's path says to which session it belongs; else only its first lines do
     says_copies = False  # a log that holds the history of another session says so, and names it
     tells_reasoning = True  # a log tells reasoning from the rest of the output
     translator_has_state = False  # what a line means depends on others, before it or behind it
@@ -275,7 +274,6 @@ class AgentUsage:
     counts_in_blocks = False  # its plans have limits for blocks of hours
     counts_name_requests = True  # a count says which request it is of
     shares_usage_in_family = False  # logs repeat counts of other sessions, and only their heads say so
-    main_thread_has_session_id = False
 
     @property
     def scan(self) -> UsageScan:
@@ -524,7 +522,6 @@ def _not_supported() -> UserError:
 class AgentReplay:
     """How recorded sessions of an agent are played again."""
 
-    threads_have_own_ids = False  # a subagent's log is named by an id of its own, not by that of the session
     stops_with_last_answer = (
         False  # the hook Stop comes with the last answer; else where the log ends the turn
     )
@@ -547,11 +544,6 @@ class AgentSupport:
     name: Agent | None = None  # as logs, options and rows spell it
     label = "an agent that tracklog does not know"  # for people
     resume_words: tuple[str, ...] = ()  # the command that goes on with a session, without its id
-    registers_sessions = False  # a running client writes a file that says which session it has open
-    path_names_session = False  # a log's path says to which session it belongs; else only its first lines do
-    log_names_sources = (
-        False  # a log names those whose lines it repeats; else any of its folder may share lines
-    )
     # Newest release whose logs this build reads without an unknown kind or key. The lab plays every scenario with
     # exactly this one; `make update-pins` raises it.
     verified_release = ""

@@ -41,7 +41,12 @@ def lives_of(database: Database) -> SessionLives:
 
 def homes_in(db: sqlite3.Connection) -> list[Path]:
     """The homes that an index knows, of agents whose clients register their sessions there."""
-    return [home for agent, one in SUPPORTED.items() if one.registers_sessions for home in _homes(db, agent)]
+    return [
+        home
+        for agent, one in SUPPORTED.items()
+        if one.processes.registry_folder
+        for home in _homes(db, agent)
+    ]
 
 
 def _homes(db: sqlite3.Connection, agent: str) -> list[Path]:

@@ -18,7 +18,7 @@ from tracklog.agents.supported import support_for
 from tracklog.ledger.context_window import Load, PricedUsage, PromptWindow
 from tracklog.model.events import Place
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, ThreadId
-from tracklog.model.session import Call, Compaction, Note, Prompt, Request, Result, Session, Thread
+from tracklog.model.session import Call, CallResult, Compaction, Note, Prompt, Request, Session, Thread
 from tracklog.reading.session_files import SessionFiles
 from tracklog.sources.files import NotReadable
 from tracklog.sources.log_file import MAIN_KINDS, FileKind
@@ -196,7 +196,7 @@ def _prompt_thing(prompt: Prompt) -> Thing:
     )
 
 
-def _result_thing(call: Call, result: Result) -> Thing:
+def _result_thing(call: Call, result: CallResult) -> Thing:
     return Thing(n_bytes=_n_bytes(result.text, result.n_images), kind="result", name=call.name, call=call.id)
 
 

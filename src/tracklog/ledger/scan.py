@@ -128,7 +128,7 @@ def sources_of(sessions: Sequence[SessionFiles]) -> list[tuple[Source, LogFile]]
 
 def _source(file: LogFile, session: SessionFiles) -> Source:
     thread = thread_of(file)
-    if support_for(session.agent).usage.main_thread_has_session_id and thread.lower() == session.id.lower():
+    if support_for(session.agent).logs.has_id_per_thread and thread.lower() == session.id.lower():
         thread = MAIN
     return Source(str(file.path), session.agent, session.id, thread, thread == MAIN)
 

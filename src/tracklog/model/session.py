@@ -65,7 +65,7 @@ class HookRun(Value):
     place: Place
 
 
-class Result(Value):
+class CallResult(Value):
     """What came back from a call."""
 
     place: Place
@@ -123,7 +123,7 @@ class Call(Value):
     error: str | None = None
     decision: str | None = None
     feedback: str | None = None
-    results: list[Result] = field(default_factory=list)  # more than one is odd
+    results: list[CallResult] = field(default_factory=list)  # more than one is odd
     group: list[CallId] = field(default_factory=list)  # all calls of its request, itself among them
     inherited_by: list[SessionId] = field(default_factory=list)
     is_inherited: bool = False
@@ -147,7 +147,7 @@ class Call(Value):
         return opened(self.input)
 
     @property
-    def result(self) -> Result | None:
+    def result(self) -> CallResult | None:
         """The result that counts: the last one that is more than a note."""
         real = [result for result in self.results if not result.is_note] or self.results
         return real[-1] if real else None

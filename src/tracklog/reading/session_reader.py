@@ -216,7 +216,7 @@ def _known_of(
     for events in newest:
         log.add(events)
     mains = {str(file.path) for file in session.mains}
-    keeps_main_open = support_for(session.agent).logs.keeps_main_log_open
+    keeps_main_open = support_for(session.agent).processes.holds_logs_open
     facts = (
         event for fold in folds if mains & set(fold.paths) for event in fold.facts.get(SessionDescribed, ())
     )

@@ -21,7 +21,7 @@ from tracklog.agents.supported import support_for
 from tracklog.archive.locate import archive_name
 from tracklog.model.assemble.values import own_side_file
 from tracklog.model.events import LogEvent, TextSource, ToolReturned
-from tracklog.model.session import Result
+from tracklog.model.session import CallResult
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.log_file import FileKind, LogFile
 
@@ -44,7 +44,7 @@ class OutputFiles:
         self._log = log
         self._archive = archive
 
-    def of_result(self, result: ToolReturned | Result) -> FullText:
+    def of_result(self, result: ToolReturned | CallResult) -> FullText:
         """The fullest text of a result in this log."""
         is_preview = result.text_source != "result"
         name = own_side_file(result.side_file) if isinstance(result, ToolReturned) else result.side_file

@@ -200,7 +200,7 @@ def _new_ids(session: SessionFiles, as_id: str) -> dict[bytes, bytes]:
     if not re.fullmatch(UUID, as_id) or not re.fullmatch(UUID, session.id):
         raise UserError("a session can be replayed under another id only if both ids are UUIDs")
     ids = {session.id.encode(): as_id.encode()}
-    if support_for(session.agent).replay.threads_have_own_ids:
+    if support_for(session.agent).logs.has_id_per_thread:
         threads = {file.session for file in session.files if file.session and file.session != session.id}
         ids |= {one.encode(): str(uuid.uuid5(uuid.UUID(as_id), one)).encode() for one in threads}
     return ids

@@ -27,7 +27,7 @@ import msgspec
 
 from tracklog.model.events import Place
 from tracklog.model.ids import CallId, SessionId, ThreadId
-from tracklog.model.session import Call, HookRun, Phase, Result, Stated
+from tracklog.model.session import Call, CallResult, HookRun, Phase, Stated
 from tracklog.sessions.tables_lists import KnownSession
 from tracklog.store.surrogates import as_text
 
@@ -283,8 +283,8 @@ class _At(NamedTuple):
         return moment if moment[4:5] == "-" else f"{(self.called_at or '')[:_DAY]}{moment}"
 
 
-def _answers(n: int, place: Place) -> list[Result]:
-    return [Result(place=place, at=None, text="") for _ in range(n)]
+def _answers(n: int, place: Place) -> list[CallResult]:
+    return [CallResult(place=place, at=None, text="") for _ in range(n)]
 
 
 _LEAST = 20  # calls of a tool, below which nothing is usual

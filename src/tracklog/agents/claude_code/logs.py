@@ -52,6 +52,7 @@ class ClaudeLogs(AgentLogs):
 
     has_output_files = True
     has_subagent_files = True
+    path_names_session = True
     tells_reasoning = False
 
     def sessions_in(self, files: Sequence[LogFile], head_of: HeadOf) -> Iterator[SessionFiles]:

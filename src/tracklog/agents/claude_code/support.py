@@ -26,8 +26,6 @@ class ClaudeCode(AgentSupport):
     label = "Claude Code"
     verified_release = "2.1.327"
     resume_words = ("claude", "--resume")
-    registers_sessions = True
-    path_names_session = True
 
     @cached_property
     def logs(self) -> ClaudeLogs:

@@ -28,7 +28,6 @@ class CodexLogs(AgentLogs):
     """The logs of Codex."""
 
     has_id_per_thread = True
-    keeps_main_log_open = True
     says_copies = True
     translator_has_state = True
 

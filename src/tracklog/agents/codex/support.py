@@ -27,7 +27,6 @@ class Codex(AgentSupport):
     label = "Codex"
     verified_release = "0.169.0"
     resume_words = ("codex", "resume")
-    log_names_sources = True
 
     @cached_property
     def logs(self) -> CodexLogs:
@@ -93,7 +92,6 @@ class CodexProcesses(AgentProcesses):
 class CodexReplay(AgentReplay):
     """Sessions in which each thread is a rollout of its own."""
 
-    threads_have_own_ids = True
     asks_only_to_leave_sandbox = True
 
     def leaves_sandbox(self, tool_input: bytes) -> bool:

@@ -30,7 +30,6 @@ class CodexUsage(AgentUsage):
 
     counts_name_requests = False
     shares_usage_in_family = True
-    main_thread_has_session_id = True
 
     @property
     def scan(self) -> UsageScan:

@@ -103,7 +103,7 @@ class Stories:
             homes=[
                 root.path
                 for root in self.found.roots
-                if support_for(root.agent).registers_sessions and root.part is None
+                if support_for(root.agent).processes.registry_folder is not None and root.part is None
             ],
         )
         self.groups: list[SessionFiles] = group(self.found.files)

@@ -280,7 +280,7 @@ class RelatedLogs:
     def related_to(self, session: SessionFiles) -> list[SessionFiles]:
         """The sessions that may share lines with one: those of its folder, or those that its log names."""
         self._bring_up_to_date()
-        if support_for(session.agent).log_names_sources:
+        if support_for(session.agent).logs.says_copies:
             sources = {source for file in session.mains for source in head_of(file).sources}
             around = [file for source in sources for file in self._named.get(source, ())]
             return family(session, group([*around, *session.files])) if around else []
@@ -299,7 +299,7 @@ class RelatedLogs:
         for file in self._files.known.values():
             if file.kind in _THREADS:
                 self._in_folder[file.path.parent].append(file)
-            if file.session and support_for(file.agent).log_names_sources:
+            if file.session and support_for(file.agent).logs.says_copies:
                 self._named[file.session].append(file)
 
 

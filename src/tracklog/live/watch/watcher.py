@@ -104,7 +104,7 @@ class Watch:
         for agent in SUPPORTED:
             self._processes.add_logs(agent, (file.path for file in found if file.agent == agent))
         for file in found:
-            is_named = file.kind in _FOLLOWED and support_for(file.agent).path_names_session
+            is_named = file.kind in _FOLLOWED and support_for(file.agent).logs.path_names_session
             if is_named and file.agent and file.session:
                 self._logs.setdefault((file.agent, file.session), set()).add(str(file.path))
         for file in self._to_begin_with(found):

@@ -17,7 +17,7 @@ from tracklog.model.events import HookRan, LogEvent, Place, PromptGiven, TaskSee
 from tracklog.model.fold.thread import CallFacts, RequestFacts, TurnFacts
 from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, SessionId, ThreadId
 from tracklog.model.records import opened
-from tracklog.model.session import Branch, Call, HookRun, Phase, Prompt, Request, Result, Stated, Turn
+from tracklog.model.session import Branch, Call, CallResult, HookRun, Phase, Prompt, Request, Stated, Turn
 
 _LONGEST_ERROR = 2000
 _SHELLS = ("Bash", "PowerShell")
@@ -164,8 +164,8 @@ def _error(judged: Judgement, result: ToolReturned | None) -> str | None:
     return result.text[:_LONGEST_ERROR] or None
 
 
-def _result(event: ToolReturned) -> Result:
-    return Result(
+def _result(event: ToolReturned) -> CallResult:
+    return CallResult(
         place=event.place,
         at=event.at,
         text=event.text,
