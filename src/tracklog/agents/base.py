@@ -548,6 +548,10 @@ class AgentSupport:
     # exactly this one; `make update-pins` raises it.
     verified_release = ""
 
+    def load(self) -> None:
+        """Load what reads logs of this agent, whichever topic it is in."""
+        _ = self.logs.look_at, self.logs.version_of, self.usage.scan
+
     @property
     def logs(self) -> AgentLogs:
         return AgentLogs()

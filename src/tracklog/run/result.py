@@ -301,8 +301,10 @@ class ResultBuilder:
     def __init__(self, prepared: Prepared, prices: Callable[[], Prices]) -> None:
         self._prepared = prepared
         self._prices = prices
-        readers_of(prepared.request.agent)
-        translators_of(prepared.request.agent)  # an upgrade may replace our files before the end
+        agent = prepared.request.agent  # an upgrade may replace our files before the end: all is loaded now
+        readers_of(agent)
+        translators_of(agent)
+        support_for(agent).load()
         self._known_prices()
 
     def spent(self, stream: ClientStream) -> RunUsage | None:
