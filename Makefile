@@ -8,6 +8,7 @@ WORKERS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN || echo 2))
 FUZZ_SECONDS ?= 60
 BROWSERS := $(CHROMIUM) chromium-headless-shell chromium chromium-browser google-chrome # the first that there is
 TRACKLOG_STEPS ?= 5000
+export PYTHONDONTWRITEBYTECODE := # else each worker compiles all tests in each run
 TRACKLOG_KILLS ?= 1000
 
 .PHONY: all run test check format lint types architecture docs quick unit soak browser screenshots lab drift update-pins lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
