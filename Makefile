@@ -52,7 +52,8 @@ docs: $(READY) ## documents that are generated or checked against the code
 	$(PYTEST) -q tests/test_docs.py
 
 quick: $(READY) ## the tests that start no process, client or browser: for the inner loop
-	TRACKLOG_TEST_QUICK=1 $(PYTEST) -q -n 2 tests/model tests/agents tests/secrets tests/contracts tests/sources tests/views/html
+	TRACKLOG_TEST_QUICK=1 $(PYTEST) -q -n 2 tests/model tests/agents tests/contracts tests/sources tests/reading tests/ledger tests/secrets tests/search \
+		tests/sessions tests/conversation tests/liveness tests/hooking tests/views/html tests/views/text tests/views/documents
 
 unit: $(READY) # twice as many workers as cores: tests wait for clients and pages as long as they work
 	$(PYTEST) -n $(WORKERS) --dist loadgroup
