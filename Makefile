@@ -8,6 +8,7 @@ WORKERS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN || echo 2))
 FUZZ_SECONDS ?= 60
 BROWSERS := $(CHROMIUM) chromium-headless-shell chromium chromium-browser google-chrome # the first that there is
 TRACKLOG_STEPS ?= 5000
+export PYTHONDONTWRITEBYTECODE := # else each worker compiles all tests in each run
 TRACKLOG_KILLS ?= 1000
 
 .PHONY: all run test check format lint types architecture docs quick unit soak browser screenshots lab drift update-pins lab-clients sdk sdk-compare corpus oracle prices bench golden fuzz machine clean help
@@ -51,7 +52,8 @@ docs: $(READY) ## documents that are generated or checked against the code
 	$(PYTEST) -q tests/test_docs.py
 
 quick: $(READY) ## the tests that start no process, client or browser: for the inner loop
-	TRACKLOG_TEST_QUICK=1 $(PYTEST) -q -n 2 tests/model tests/agents tests/secrets tests/contracts tests/sources tests/views/html
+	TRACKLOG_TEST_QUICK=1 $(PYTEST) -q -n 2 tests/model tests/agents tests/contracts tests/sources tests/reading tests/ledger tests/secrets tests/search \
+		tests/sessions tests/conversation tests/liveness tests/hooking tests/views/html tests/views/text tests/views/documents
 
 unit: $(READY) # twice as many workers as cores: tests wait for clients and pages as long as they work
 	$(PYTEST) -n $(WORKERS) --dist loadgroup

@@ -5,11 +5,14 @@ Rules
   2. Signals that our parent ignores (`nohup`, a background job) are not ignored by what the tests start.
   3. A test marked `soak` runs only in `make soak`. In `make quick`, a test that starts a process is skipped.
   4. Hypothesis draws the same examples in every run and has no time limits; `make soak` draws new ones.
+  5. The workers of xdist share the work of compiling the tests, where there is no bytecode yet.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
+import importlib
 import os
 import shutil
 import signal
@@ -17,12 +20,16 @@ import sys
 import tempfile
 import time
 import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.opened_files import opened_files as opened_files
 
+TESTS = Path(__file__).parent
 LONGEST_ID = 60
 KEPT = (
     "PATH",
@@ -71,6 +78,31 @@ settings.register_profile(
 )
 settings.register_profile("new", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("new" if os.environ.get("TRACKLOG_TEST_EXAMPLES") == "new" else "same")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the garbage collector off the many objects that live as long as the tests."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
+
+
+def pytest_collectstart(collector: pytest.Collector) -> None:
+    """In a worker of a whole run, import all test modules, each worker from another one on.
+
+    On a fresh clone, a worker then finds the bytecode of the others when it comes to their part.
+    """
+    config = collector.config
+    worker = getattr(config, "workerinput", None)
+    if worker and isinstance(collector, pytest.Session) and config.args_source is config.ArgsSource.TESTPATHS:
+        paths = sorted(path.relative_to(TESTS.parent) for path in TESTS.rglob("test_*.py"))
+        first = len(paths) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+        for path in (*paths[first:], *paths[:first]):
+            with suppress(Exception, pytest.skip.Exception):  # reported when pytest imports it
+                importlib.import_module(".".join(path.with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,7 +4,7 @@ A server process imports all of tracklog once and forks for each command. The fo
 directory and standard streams, and calls the same `main()` as `python -m tracklog`.
 
 Rules
-  1. A command that needs a cold interpreter, fewer rights or another locale is started with `subprocess` instead.
+  1. A command that needs a cold interpreter or another locale is started with `subprocess` instead.
   2. The server imports and forks; it never runs a command itself, so no command sees what another one left behind.
   3. It ends when the tests do: its stdin is a pipe that the tests hold open. A process that it forked ends at the
      latest when the one that asked for it does.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import gc
 import importlib
 import io
@@ -41,16 +42,23 @@ START_S = 60.0
 _PYTHON = sys.executable
 _SOURCE = Path(tracklog.__file__).parents[1]
 _PROJECT = Path(__file__).resolve().parents[1]
+_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2  # linux/prctl.h, linux/capability.h
+_CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 _NOT_PRELOADED = ("tracklog.__main__", "tracklog.demo")
 
 
 def run(
-    arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, timeout_s: float, stdin: bytes = b""
+    arguments: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    timeout_s: float,
+    stdin: bytes = b"",
+    is_mighty: bool = True,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `tracklog` with these arguments to its end."""
-    with start(
-        arguments, env=env, cwd=cwd, stdin=subprocess.PIPE if stdin else subprocess.DEVNULL
-    ) as process:
+    """Run `tracklog` with these arguments to its end; unless mighty, it may read only what permissions allow."""
+    given = subprocess.PIPE if stdin else subprocess.DEVNULL
+    with start(arguments, env=env, cwd=cwd, stdin=given, is_mighty=is_mighty) as process:
         out, err = process.communicate(stdin, timeout_s)
         return subprocess.CompletedProcess(["tracklog", *arguments], process.wait(timeout_s), out, err)
 
@@ -64,9 +72,15 @@ def start(
     stdout: int | IO[bytes] = subprocess.PIPE,
     stderr: int | IO[bytes] = subprocess.PIPE,
     constants: Mapping[str, object] | None = None,
+    is_mighty: bool = True,
 ) -> Process:
     """Start `tracklog`; `constants` ("module:NAME") get other values in this process, for time limits above all."""
-    request = {"arguments": list(arguments), "env": dict(env), "constants": dict(constants or {})}
+    request = {
+        "arguments": list(arguments),
+        "env": dict(env),
+        "constants": dict(constants or {}),
+        "is_mighty": is_mighty,
+    }
     return Process(request, cwd, [stdin, stdout, stderr])
 
 
@@ -335,6 +349,8 @@ def _become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(request["env"])
         time.tzset()
+        if not request.get("is_mighty", True):
+            give_up_might()
         for name, value in request["constants"].items():
             module, _, constant = name.partition(":")
             assert hasattr(importlib.import_module(module), constant), name
@@ -357,6 +373,25 @@ def _become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def give_up_might() -> None:
+    """Let the permissions of files hold for this process and its children, even as root."""
+    if os.geteuid() != 0:
+        return
+    system = ctypes.CDLL(None, use_errno=True)
+    given_up = (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH)
+    for capability in given_up:  # of programs that are started from here
+        if system.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "cannot drop a capability")
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable: capabilities 0 to 31, then the rest
+    if system.capget(header, sets):
+        raise OSError(ctypes.get_errno(), "cannot read the capabilities")
+    for n in range(3):
+        sets[n] &= ~sum(1 << capability for capability in given_up)
+    if system.capset(header, sets):
+        raise OSError(ctypes.get_errno(), "cannot give up capabilities")
 
 
 def _import_everything() -> None:

@@ -246,7 +246,7 @@ def follow(link: Locator) -> None:
 
 
 def until(page: Page, is_so: str, arg: Any = None, *, patience_ms: int = 60_000) -> bool:
-    """Whether a JavaScript function says yes in time; it looks at every frame, and once more for pages that are hidden.
+    """Whether a JavaScript function says yes in time; it looks every 20 ms, whether the page is hidden or not.
 
     A page that loads itself anew meanwhile is looked at again. Playwright's own `wait_for_function` needs `eval`, which our
     policy forbids.
@@ -269,10 +269,9 @@ _LOADED_ANEW = ("Execution context was destroyed", "Cannot find context with spe
 
 _LOOKING = """async ([arg, limit]) => {
   const began = performance.now(), isSo = IS_SO;
-  const frame = () => new Promise((go) => { requestAnimationFrame(go); setTimeout(go, 50); });
   while (!(await isSo(arg))) {
     if (performance.now() - began > limit) return false;
-    await frame();
+    await new Promise((go) => setTimeout(go, 20));  // frames would be drawn for us alone
   }
   return true;
 }"""

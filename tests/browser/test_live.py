@@ -12,6 +12,11 @@ from tests.browser.browsing import browsing, settle, until
 from tests.browser.conftest import Shown
 from tests.browser.homes import LIVING
 
+SHOWS_WHAT_THE_SERVER_SAYS = """async () => {
+  const board = new DOMParser().parseFromString(await (await fetch("/_/board")).text(), "text/html");
+  const marks = (page) => [...page.querySelectorAll("#board [data-mark]")].map((one) => one.id + one.dataset.mark).join();
+  return marks(document) === marks(board);
+}"""
 ROW = "() => [...document.querySelectorAll('.b-row')].find((one) => one.textContent.includes('{}'))"
 
 
@@ -80,7 +85,7 @@ def test_what_is_selected_stays_selected_while_other_rows_change(open_page: Any,
     assert until(
         page, "() => !document.querySelector('#board [title=\"not counted yet\"]')"
     )  # else rows change by that
-    page.wait_for_timeout(1_000)
+    assert until(page, SHOWS_WHAT_THE_SERVER_SAYS)
     title = page.locator(".b-row", has_text="the waiting thing").locator(".b-title")
     title.evaluate("(one) => getSelection().selectAllChildren(one)")
     lab.live.reply("words that change a row", session=LIVING["growing"], stop=None)

@@ -95,10 +95,10 @@ def test_a_page_can_be_heard_and_used_without_a_mouse(one: OnePage) -> None:
 
 
 SIDEWAYS = """() => {
-  const wide = document.documentElement.scrollWidth > innerWidth;
+  if (document.documentElement.scrollWidth <= innerWidth) return [];
   const boxes = [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1);
   const clipped = (one) => { for (let up = one.parentElement; up; up = up.parentElement) if (getComputedStyle(up).overflowX !== "visible") return true; return false; };
-  return wide ? boxes.filter((one) => !clipped(one)).slice(0, 5).map((one) => one.outerHTML.slice(0, 160)).concat(`${document.documentElement.scrollWidth} px`) : [];
+  return boxes.filter((one) => !clipped(one)).slice(0, 5).map((one) => one.outerHTML.slice(0, 160)).concat(`${document.documentElement.scrollWidth} px`);
 }"""
 
 
@@ -116,7 +116,9 @@ CONTRAST = """() => {
   const channel = (value) => (value /= 255, value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
   const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
   const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
-  const rgba = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255]; };
+  const drawn = (colour) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255]; };
+  const colours = new Map();
+  const rgba = (colour) => colours.get(colour) ?? (colours.set(colour, drawn(colour)), colours.get(colour));
   const over = (top, under) => top.slice(0, 3).map((value, n) => value * top[3] + under[n] * (1 - top[3]));
   const ground = (element) => {
     const layers = [];

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.cases import for_each
 from tracklog.model import states
 from tracklog.model.states import SETTLES_MS, SILENT_MS, Doing, LiveState, Sign, State, pending, state_of
 from tracklog.sources.process_start import UNKNOWN_PROCESS, Alive
@@ -67,7 +68,7 @@ TABLE: list[tuple[Doing | None, Alive, int, State]] = [
 ]
 
 
-@pytest.mark.parametrize(("newest", "alive", "ago_ms", "expected"), TABLE)
+@for_each("newest, alive, ago_ms, expected", TABLE)
 def test_the_table_holds(newest: Doing | None, alive: Alive, ago_ms: int, expected: State) -> None:
     signs = [] if newest is None else [log(newest, ago_ms)]
     assert state_of(signs, alive, now_ms=NOW).state == expected

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import for_each
 from tracklog.secrets.identity import Private, known, private_in
 from tracklog.secrets.identity_spots import IdentityMatch, Spotter
 
@@ -30,8 +31,8 @@ HOME_OF_ADA = {("home", "/home/adalove")}
 ADA_AND_HER_HOME = {("home", "/home/adalove"), ("user", "adalove")}
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@for_each(
+    "text, expected",
     [
         ('{"cwd":"/home/adalove/work"}', ADA_AND_HER_HOME),
         ('{"cwd":"/home/adalove"}', ADA_AND_HER_HOME),
@@ -123,7 +124,7 @@ def test_the_address_of_a_person_is_found(text: str) -> None:
     assert told(text) == {("email", "ada.love@engines.org")}
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Co-Authored-By: Claude <noreply@anthropic.com>",
@@ -165,8 +166,8 @@ def test_what_the_caller_knows_is_taken_but_for_words_of_everybody() -> None:
     assert known(home="/root", user="dev") == set()
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@for_each(
+    "text, expected",
     [
         ("/home/adalove/work", "«home»/work"),
         ("file:///home/adalove", "file://«home»"),

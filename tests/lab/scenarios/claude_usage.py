@@ -129,11 +129,21 @@ MODELS = Scenario(
     },
 )
 
-PRICES = Scenario(
+PRICES = Scenario(  # one start of the client: a subagent for each model
     name="usage_prices",
     since="2.1.300",
-    steps=tuple(Step(f"please say what {model} costs", args=("--model", model)) for model in PRICED_MODELS),
-    threads={"main": [reply(Say(f"This was {model}.")) for model in PRICED_MODELS]},
+    steps=(Step("please say what each model costs"),),
+    files={
+        f".claude/agents/{model}.md": f"---\nname: {model}\ndescription: Says it\nmodel: {model}\n---\nYou say it.\n"
+        for model in PRICED_MODELS
+    },
+    threads={
+        "main": [
+            reply(*(agent(model, model, run_in_background=False) for model in PRICED_MODELS)),
+            reply(Say("Those were their costs.")),
+        ],
+        **{model: [reply(Say(f"This was {model}."))] for model in PRICED_MODELS},
+    },
 )
 
 GATEWAY = Scenario(

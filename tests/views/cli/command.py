@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import json
 import os
@@ -27,7 +26,6 @@ TWO = "22222222-bbbb-4bbb-8bbb-222222222222"
 SOURCE = Path(package.__file__).parents[1]
 TIME_LIMIT_S = 60
 _NEEDS_A_NEW_INTERPRETER = ("PYTHON", "LANG", "LC_")  # variables that only a new interpreter reads
-_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2  # linux/prctl.h, linux/capability.h
 
 
 class Answer(NamedTuple):
@@ -73,7 +71,7 @@ def tracklog(
     Unless it is mighty, the permissions of files hold for it even as root.
     """
     known = environment(home, env)
-    if cold or not is_mighty or any(name.startswith(_NEEDS_A_NEW_INTERPRETER) for name in env or ()):
+    if cold or any(name.startswith(_NEEDS_A_NEW_INTERPRETER) for name in env or ()):
         done = subprocess.run(
             command(*arguments),
             env=known,
@@ -81,18 +79,13 @@ def tracklog(
             capture_output=True,
             timeout=TIME_LIMIT_S,
             stdin=subprocess.DEVNULL,
-            preexec_fn=None if is_mighty or os.geteuid() else _give_up_might,
+            preexec_fn=None if is_mighty else fork_server.give_up_might,
         )
     else:
-        done = fork_server.run([*map(str, arguments)], env=known, cwd=cwd or home, timeout_s=TIME_LIMIT_S)
+        done = fork_server.run(
+            [*map(str, arguments)], env=known, cwd=cwd or home, timeout_s=TIME_LIMIT_S, is_mighty=is_mighty
+        )
     return Answer(done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode())
-
-
-def _give_up_might() -> None:
-    system = ctypes.CDLL(None, use_errno=True)
-    for capability in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
-        if system.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0):
-            raise OSError(ctypes.get_errno(), "cannot drop a capability")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from tests.cases import for_each
 from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
 from tracklog.views.html.code import CLASSES, LANGUAGES, MOST_SPANS, code
@@ -57,7 +58,7 @@ def test_every_letter_of_code_stays_in_its_order(language: str, pieces: list[str
     assert {value for tag, _, value in found.attributes if tag == "span"} <= CLASSES
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@for_each("text", HOSTILE)
 @pytest.mark.parametrize("language", [None, "html", "markdown", "javascript"])
 def test_a_hostile_text_stays_text_in_code(text: str, language: str | None) -> None:
     found = held(code(text, language=language))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from tests.cases import for_each
 from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
 from tracklog.views.html.json_lines import MOST_LETTERS, json_lines
@@ -95,7 +96,7 @@ def test_much_is_cut_and_says_how_much() -> None:
     assert re.search(r"… [\d,]+ letters more $", text)
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@for_each("text", HOSTILE)
 def test_a_hostile_text_stays_text_in_json(text: str) -> None:
     for raw in (json.dumps({text: text}, ensure_ascii=False), json.dumps([text]), text):
         found = held(json_lines(raw.encode("utf-8", "surrogatepass")))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.cases import for_each
 from tracklog.views.html.code import LANGUAGES, language_of, lexer
 
 
-@pytest.mark.parametrize(
-    ("language", "path", "expected"),
+@for_each(
+    "language, path, expected",
     [
         ("py", None, "python"),
         ("Python", None, "python"),
@@ -42,6 +41,6 @@ def test_a_name_of_megabytes_is_none() -> None:
     assert language_of("x" * 5_000_000, "y" * 5_000_000) is None
 
 
-@pytest.mark.parametrize("name", sorted(LANGUAGES))
+@for_each("name", sorted(LANGUAGES))
 def test_every_language_has_its_lexer(name: str) -> None:
     assert "".join(text for _, _, text in lexer(name).get_tokens_unprocessed("a = 1\n")) == "a = 1\n"

@@ -7,6 +7,7 @@ import time
 import pytest
 from markupsafe import Markup
 
+from tests.cases import for_each
 from tracklog.views.html.markdown import leads_away, linked, misleads
 
 
@@ -21,7 +22,7 @@ def test_a_place_with_a_name_in_the_world_may_be_a_link(address: str) -> None:
     assert leads_away(address)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         "", "/", "/answer", "//a.example", "answer", "?a=1", "#L1", "javascript:alert(1)", "data:text/html,x", "vbscript:x",

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from tests.cases import for_each
 from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
 from tracklog.views.html.code import CLASSES
@@ -45,7 +46,7 @@ def only_what_is_allowed(html: Markup) -> str:
     return "\n".join([found.text, *titles])
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@for_each("text", HOSTILE)
 def test_a_hostile_text_stays_text(text: str) -> None:
     words = only_what_is_allowed(markdown(text))
     for word in re.findall(r"alert\(1\)|secret|hidden|evil", text):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cases import for_each
 from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
 from tracklog.views.html.code import code, numbered
@@ -33,7 +34,7 @@ def test_a_gap_in_the_numbers_ends_the_file() -> None:
     assert shown.endswith(terminal("4→d"))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@for_each("text", HOSTILE)
 def test_a_hostile_line_is_harmless(text: str) -> None:
     shown = numbered(f"1→{text}\n2→{text}", path=text)
     assert shown is not None

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from tests.cases import for_each
 from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
 from tracklog.views.html.terminal import PLAIN, Piece, _Overwritten, all_classes, last_lines, terminal
@@ -17,8 +18,8 @@ ESCAPES = ["\x1b[31m", "\x1b[0m", "\x1b[1;4m", "\x1b[38;5;200m", "\x1b[48;2;1;2;
            "\x1b]8;;x\x1b\\", "\x1b", "\x1b[", "\x1b]", "\r", "\x08", "\n", "\r\n", "a", "<b>", "&", "漢", "\0", "\x9b", "\ud800", ";", "m"]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
+@for_each(
+    "text, expected",
     [
         ("plain <b>", "plain &lt;b&gt;"),
         ("\x1b[31mred\x1b[0m x", '<span class="t-red">red</span> x'),
@@ -50,7 +51,7 @@ def test_a_text_is_shown_as_it_stood_in_the_end(text: str, expected: str) -> Non
     assert terminal(text) == Markup(f'<pre class="term">{expected}</pre>')
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@for_each("text", HOSTILE)
 def test_a_hostile_text_stays_text_in_a_terminal(text: str) -> None:
     found = held(terminal(text))
     assert set(found.tags) <= {"pre", "span"}

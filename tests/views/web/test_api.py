@@ -5,6 +5,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from tests.cases import for_each
 from tests.views.cli.command import ONE, TWO, both_agents, environment, tracklog
 from tests.views.web.asking import Answer, ask
 from tracklog.agents.discovery import roots_at
@@ -128,7 +129,7 @@ def test_a_search_that_finds_nothing_is_an_answer(site: Site) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     "target",
     [
         "/sessions?root=/etc",

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tests.cases import for_each
 from tests.views.web.asking import Answer, app_of, ask
 from tracklog.app.index.background import IndexStatus
 from tracklog.model.session import Outcome, ThreadState, Verdict
@@ -128,7 +129,7 @@ def test_a_style_has_another_address_for_another_content_and_a_script_has_one() 
     assert static_address("keys.js") == "/static/keys.js"
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+@for_each("template", TEMPLATES)
 def test_no_template_has_a_script_a_style_or_an_act_inside(template: Path) -> None:
     text = re.sub(r"\{[%#].*?[%#]\}", "", template.read_text(), flags=re.DOTALL)
     assert not re.search(
@@ -138,7 +139,7 @@ def test_no_template_has_a_script_a_style_or_an_act_inside(template: Path) -> No
     assert not re.search(r"autoescape|\|\s*safe\b", template.read_text())
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+@for_each("script", SCRIPTS)
 def test_no_script_makes_code_of_text_or_asks_elsewhere(script: Path) -> None:
     text = script.read_text()
     assert not re.search(
@@ -247,7 +248,7 @@ def contrast(one: str, other: str) -> float:
 LIGHT, DARK = colours(":root"), colours(':root[data-theme="dark"]')
 
 
-@pytest.mark.parametrize(("text", "ground"), PAIRS)
+@for_each("text, ground", PAIRS)
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_all_text_can_be_read(theme: dict[str, str], text: str, ground: str) -> None:
     assert contrast(theme[text], theme[ground]) >= 4.5

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from tests.cases import for_each
 from tests.views.html.diff.test_diffs import PATCH
 from tests.views.html.diff.test_patches import CODEX
 from tests.views.html.hostile import HOSTILE
@@ -92,7 +92,7 @@ def test_files_stand_below_their_names() -> None:
     assert "delete dead.txt +0 −0 no lines changed" in text
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@for_each("text", HOSTILE)
 def test_a_hostile_text_stays_text_in_a_diff(text: str) -> None:
     whole = "".join(text.split("\n"))[:1_500]
     for view in (

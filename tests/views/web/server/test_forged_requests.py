@@ -15,6 +15,7 @@ import pytest
 from starlette.routing import Route
 
 from tests.browser.raw_http import Reply, exchange, request
+from tests.cases import for_each
 from tests.views.cli.command import tracklog
 from tests.views.web.served import Served, until
 from tests.views.web.served import served as serve
@@ -280,7 +281,7 @@ def test_every_address_is_among_those_that_are_tried() -> None:
     assert [route.path for route in routes() if isinstance(route, Route)] == list(ASKED)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@for_each("place", PLACES)
 def test_no_parameter_leads_out_of_the_logs(served: Served, place: str) -> None:
     for trick in _tricks(place):
         reply = request(served.port, place.replace("{}", trick), headers=[bearer(served)])
@@ -319,7 +320,7 @@ COUNTED = [
 ]
 
 
-@pytest.mark.parametrize("place", COUNTED)
+@for_each("place", COUNTED)
 def test_no_number_makes_a_mistake_of_ours_or_a_huge_answer(served: Served, place: str) -> None:
     for number in NUMBERS:
         reply = request(

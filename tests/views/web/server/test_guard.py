@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from starlette.routing import Route
 from starlette.types import Message
 
+from tests.cases import for_each
 from tests.views.web.asking import Answer, app_of, ask, scope_of
 from tracklog.home import Home
 from tracklog.views.web.server import access_control
@@ -202,7 +203,7 @@ def test_our_three_names_are_answered_to(app: Guard, host: str) -> None:
     assert status(app, "/", BEARER | {"Host": host}) == 200
 
 
-@pytest.mark.parametrize("target", PLACES)
+@for_each("target", PLACES)
 @pytest.mark.parametrize(
     "host",
     [
@@ -252,7 +253,7 @@ def test_other_headers_do_not_speak_for_the_host(app: Guard) -> None:
 # --- where it comes from
 
 
-@pytest.mark.parametrize("target", PLACES)
+@for_each("target", PLACES)
 @pytest.mark.parametrize(
     "origin",
     [
@@ -292,7 +293,7 @@ def test_our_own_pages_may_ask(app: Guard, keys: SignInKeys) -> None:
     assert status(app, "/", BEARER | other) == 200
 
 
-@pytest.mark.parametrize("target", [place for place in PLACES if place != "/sign-in"])
+@for_each("target", [place for place in PLACES if place != "/sign-in"])
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "", "SAME-ORIGIN", "same-origin, none", "x"])
 @pytest.mark.parametrize("mode", ["navigate", "no-cors", "cors", "websocket", None])
 def test_another_site_is_refused_on_a_get_too(
@@ -346,9 +347,7 @@ def test_a_post_with_the_token_needs_no_origin(app: Guard) -> None:
     assert post(app, BEARER | {"Content-Length": "3"}).text == "a=1"
 
 
-@pytest.mark.parametrize(
-    "method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "X"]
-)
+@for_each("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "X"])
 @pytest.mark.parametrize("target", ["/", "/sign-in", "/api/v1/sessions"])
 def test_other_methods_are_refused(app: Guard, method: str, target: str) -> None:
     assert ask(app, method, target, headers=BEARER).status == 405

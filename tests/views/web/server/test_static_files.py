@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.routing import Route
 
+from tests.cases import for_each
 from tests.views.web.asking import Answer, app_of, ask
 from tracklog.views.web.frame import STATIC
 from tracklog.views.web.server.routes import TYPES, files, static
@@ -16,7 +17,7 @@ def got(name: str) -> Answer:
     return ask(APP, "GET", f"/static/{name}")
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in STATIC.iterdir()))
+@for_each("name", sorted(path.name for path in STATIC.iterdir()))
 def test_every_file_in_the_folder_is_served_as_it_is(name: str) -> None:
     answer = got(name)
     assert (answer.status, answer.body) == (200, (STATIC / name).read_bytes())

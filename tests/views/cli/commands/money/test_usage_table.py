@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
+from tests.cases import for_each
 from tracklog.views.cli.commands.money.usage_table import Sheet, TableColumn, bar, cells, width_of, with_bar
 
 FIGURES = {
@@ -46,7 +47,7 @@ def test_with_less_room_the_bar_goes_and_then_columns_but_never_the_cost(
     assert laid_out(name, width) == names
 
 
-@pytest.mark.parametrize("name", ["opus", "日本語" * 20, "x" * 60])
+@for_each("name", ["opus", "日本語" * 20, "x" * 60])
 @pytest.mark.parametrize("width", range(40, 200, 7))
 def test_columns_fit_once_the_name_has_given_way(name: str, width: int) -> None:
     columns = with_bar(sheet(name).fitted(width), [1.0], width)

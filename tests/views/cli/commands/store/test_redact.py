@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 import zstandard
 
+from tests import fork_server
 from tests.views.cli.command import command, environment, out_of_reach, tracklog, write
 from tracklog.secrets.rules import shipped_rules
 
@@ -33,9 +34,10 @@ class Cleaned(NamedTuple):
 def redact(home: Path, *words: str | Path, given: bytes = b"", is_bounded: bool = False) -> Cleaned:
     """Runs it with something on stdin; bounded, it may use no more memory than a small machine has."""
     ours = {"TRACKLOG_HOME": str(home / "ours")}
-    if not given and not is_bounded:
-        answer = tracklog("redact", *words, home=home, env=ours)
-        return Cleaned(answer.code, answer.out.encode("utf-8", "surrogateescape"), answer.err)
+    if not is_bounded:
+        known, told = environment(home, ours), ["redact", *map(str, words)]
+        answer = fork_server.run(told, env=known, cwd=home, timeout_s=60, stdin=given)
+        return Cleaned(answer.returncode, answer.stdout, answer.stderr.decode())
 
     def bound() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
@@ -47,7 +49,7 @@ def redact(home: Path, *words: str | Path, given: bytes = b"", is_bounded: bool 
         input=given,
         capture_output=True,
         timeout=60,
-        preexec_fn=bound if is_bounded else None,
+        preexec_fn=bound,
     )
     return Cleaned(done.returncode, done.stdout, done.stderr.decode())
 
