@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tracklog.home import tracklog_home
+from tracklog.home import tilde, tracklog_home
 from tracklog.ledger.prices.rates import NAME, Prices, prices_with
-from tracklog.views.text.printing import tilde
 
 
 def own_prices_path(home: Path | None) -> Path:

@@ -13,9 +13,9 @@ from tracklog.home import Busy, NotWritable
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.stored.tables import entry_costs
 from tracklog.ledger.stored.tables_names import has_unnamed
+from tracklog.model.usage import micro
 from tracklog.sql.ask import Cost, lay_out, put_costs
 from tracklog.store.database import Database, DiskFull, writing
-from tracklog.views.text.numbers import micro
 from tracklog.views.text.printing import talk
 
 _LARGEST = 2**63 - 1  # that a column can hold: only figures that nobody can have paid cost more

@@ -254,3 +254,17 @@ class UsageBlock(msgspec.Struct, array_like=True):
     is_transient: bool = (
         False  # the problem: then a log says nothing, and this must not be kept as what it says
     )
+
+
+PICO_IN_MICRO = 1_000_000
+
+
+def micro(pico: int | None) -> int | None:
+    """Micro-dollars, as documents and queries have them."""
+    return None if pico is None else rounded(pico, PICO_IN_MICRO)
+
+
+def rounded(n: int, unit: int) -> int:
+    """Half to even, in integers: as in a bank, no direction is preferred."""
+    whole, rest = divmod(n, unit)
+    return whole + (2 * rest > unit or (2 * rest == unit and whole % 2 == 1))

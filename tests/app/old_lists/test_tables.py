@@ -30,10 +30,10 @@ from tracklog.home import Home
 from tracklog.index.refresh import session_files, settle_sessions
 from tracklog.index.sync import sync
 from tracklog.ledger.stored.refresh import settle_ledger
+from tracklog.model.usage import micro
 from tracklog.sources.log_file import Root
 from tracklog.store.database import StoreError, put_setting, reading, writing
 from tracklog.store.scope import scope_of
-from tracklog.views.text.numbers import micro
 
 _TOLD = (
     *(

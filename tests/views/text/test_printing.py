@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tracklog.views.text.printing import count, in_colour, percent, safe, short, size, tilde
+from tracklog.home import tilde
+from tracklog.views.text.printing import count, in_colour, percent, safe, short, size
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.views.cli.usage_made import DOLLAR, row
-from tracklog.views.text.numbers import CostRange, cost_of, difference, micro, money, share, short_number
+from tracklog.model.usage import micro
+from tracklog.views.text.numbers import CostRange, cost_of, difference, money, share, short_number
 
 
 @given(st.integers(-(10**20), 10**20))

@@ -41,9 +41,9 @@ from tracklog.model.session import (
     TodoList,
     Turn,
 )
-from tracklog.model.usage import Tokens
+from tracklog.model.usage import PICO_IN_MICRO, Tokens, micro
 from tracklog.sessions.rows import facts_of, n_requests
-from tracklog.views.text.numbers import PICO_IN_MICRO, micro, money
+from tracklog.views.text.numbers import money
 
 if TYPE_CHECKING:
     from tracklog.ledger.request_costs import Costs

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from tracklog.ledger.blocks import Burn, burn
-from tracklog.model.usage import CountRule, Entry, Group, Hidden, Tokens, UsageReport, UsageRow
-from tracklog.views.text.numbers import Basis, cost_of, difference, is_unpriced, micro, n_tokens, saving
+from tracklog.model.usage import CountRule, Entry, Group, Hidden, Tokens, UsageReport, UsageRow, micro
+from tracklog.views.text.numbers import Basis, cost_of, difference, is_unpriced, n_tokens, saving
 
 Order = Literal["cost", "tokens", "time", "key"]
 ORDERS: tuple[Order, ...] = ("cost", "tokens", "time", "key")

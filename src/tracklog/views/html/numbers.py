@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
+from tracklog.model.usage import PICO_IN_MICRO
 from tracklog.views.html.legible import shown
-from tracklog.views.text.numbers import PICO_IN_MICRO, short_number, took
 from tracklog.views.text.numbers import money as money_in_words
+from tracklog.views.text.numbers import short_number, took
 from tracklog.views.text.printing import size as size_in_words
 
 NOT_IN_THE_LOG = "the log does not say"

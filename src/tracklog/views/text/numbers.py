@@ -1,7 +1,7 @@
 """Money and tokens as people and documents read them.
 
 Rules of this room
-  1. Money is rounded here and nowhere else, once, from pico-dollars: to micro-dollars for documents (half to even),
+  1. Money is rounded once, from pico-dollars, half to even: to micro-dollars for documents (`micro` of model/usage), here
      to cents for people; what is less than ten cents keeps four places.
   2. What has no price is None, and is never shown as a zero.
 
@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from tracklog.app.scope.filters import moment_of
 from tracklog.clock import local_zone
-from tracklog.model.usage import UsageRow
+from tracklog.model.usage import UsageRow, rounded
 
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS
@@ -65,7 +65,6 @@ def took(ms: float | None) -> str:
 
 Basis = Literal["ours", "stated", "both"]
 BASES: tuple[Basis, ...] = ("ours", "stated", "both")
-PICO_IN_MICRO = 1_000_000
 PICO_IN_DOLLAR = 10**12
 _UNITS = ("", "k", "M", "B", "T")
 
@@ -114,11 +113,6 @@ def saving(row: UsageRow) -> int:
     return row.uncached_cost_pico_usd - row.cost_pico_usd
 
 
-def micro(pico: int | None) -> int | None:
-    """Micro-dollars for a document."""
-    return None if pico is None else _rounded(pico, PICO_IN_MICRO)
-
-
 def money(pico: int | None) -> str:
     """Dollars for people: `$1,234.50`, `$0.0042`, `unpriced`."""
     if pico is None:
@@ -127,9 +121,9 @@ def money(pico: int | None) -> str:
     if not size:
         return "$0.00"
     if size < PICO_IN_DOLLAR // 10:
-        places = _rounded(size, PICO_IN_DOLLAR // 10_000)
+        places = rounded(size, PICO_IN_DOLLAR // 10_000)
         return f"{sign}${places / 10_000:.4f}" if places else f"{sign}<$0.0001"
-    cents = _rounded(size, PICO_IN_DOLLAR // 100)
+    cents = rounded(size, PICO_IN_DOLLAR // 100)
     return f"{sign}${cents // 100:,}.{cents % 100:02d}"
 
 
@@ -149,9 +143,3 @@ def share(part: int, of: int) -> str:
     if not of or not part:
         return "0 %"
     return f"{part * 100 // of} %" if part * 100 >= of else "less than 1 %"
-
-
-def _rounded(n: int, unit: int) -> int:
-    """Half to even, in integers: as in a bank, no direction is preferred."""
-    whole, rest = divmod(n, unit)
-    return whole + (2 * rest > unit or (2 * rest == unit and whole % 2 == 1))

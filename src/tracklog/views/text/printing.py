@@ -17,6 +17,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
+from tracklog.home import tilde
+
 SCHEMA_VERSION = 1
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -91,12 +93,6 @@ def excerpt(text: str, width: int) -> str:
     shown = safe(words[: width + 1])
     is_whole = len(shown) <= width and len(text) <= 8 * width
     return shown if is_whole else f"{shown[: width - 1].rstrip()}…"
-
-
-def tilde(path: str | os.PathLike[str]) -> str:
-    """The path as people write it: with ~ for the home directory."""
-    text, home = os.fspath(path), os.environ.get("HOME", "").rstrip("/")
-    return f"~{text[len(home) :]}" if home and f"{text}/".startswith(f"{home}/") else text
 
 
 def for_the_shell(path: str | os.PathLike[str]) -> str:

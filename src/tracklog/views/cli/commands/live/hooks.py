@@ -14,7 +14,7 @@ from tracklog.agents.hooks.command import recorder_for
 from tracklog.agents.hooks.places import LEVELS, HookEntry, HookFile, Level, Machine, each_file_once
 from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.errors import NOT_FINE, UserError
-from tracklog.home import Home, tracklog_home
+from tracklog.home import Home, tilde, tracklog_home
 from tracklog.hooks.install import (
     InstallOutcome,
     Receipts,
@@ -28,7 +28,7 @@ from tracklog.hooks.install import (
 )
 from tracklog.hooks.status import HookStatus, status_of
 from tracklog.views.cli.options import home_option, json_option
-from tracklog.views.text.printing import answer, answer_json, count, safe, short, talk, tilde
+from tracklog.views.text.printing import answer, answer_json, count, safe, short, talk
 
 _COMMAND_WIDTH = 60
 

@@ -15,12 +15,12 @@ from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.read_sessions import Stories
 from tracklog.clock import moment_text
 from tracklog.errors import UserError
-from tracklog.home import tracklog_home
+from tracklog.home import tilde, tracklog_home
 from tracklog.reading.session_files import SessionFiles
 from tracklog.replay.plan import ReplayStep
 from tracklog.replay.play import replay as play
 from tracklog.views.cli.options import A_PATH, agent_option, home_option, json_lines_option, root_option
-from tracklog.views.text.printing import answer, count, safe, talk, tilde
+from tracklog.views.text.printing import answer, count, safe, talk
 
 _AT_ONCE = "max"
 

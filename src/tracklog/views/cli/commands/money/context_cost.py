@@ -12,16 +12,18 @@ import click
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.read_sessions import Stories
 from tracklog.app.session_costs import costs_of
+from tracklog.home import tilde
 from tracklog.ledger.context_cost import KINDS, THINGS, Kind, Thing, contents_of
 from tracklog.ledger.context_cost import carried as carried_in
 from tracklog.ledger.cost_sums import CostSum
 from tracklog.model.ids import CallId
 from tracklog.model.session import Call, Session
+from tracklog.model.usage import micro
 from tracklog.views.cli.options import reading_options
 from tracklog.views.documents.sessions import Row
 from tracklog.views.text.calls import what_it_did
-from tracklog.views.text.numbers import micro, money, share, short_number
-from tracklog.views.text.printing import answer_json, count, excerpt, short_id, tilde
+from tracklog.views.text.numbers import money, share, short_number
+from tracklog.views.text.printing import answer_json, count, excerpt, short_id
 
 _SHOWN = 20
 _WIDE = 110  # columns from which on everything has room

@@ -12,10 +12,11 @@ import click
 
 from tracklog.app.prices import load_prices, own_prices_path
 from tracklog.errors import NotThere
+from tracklog.home import tilde
 from tracklog.ledger.prices.book import STANDARD_TERMS, Multiplier, PriceTier, Quote
 from tracklog.ledger.prices.rates import PriceListEntry, Prices
 from tracklog.views.cli.options import A_PATH, home_option, json_option
-from tracklog.views.text.printing import answer, answer_json, count, safe, short, tilde
+from tracklog.views.text.printing import answer, answer_json, count, safe, short
 
 _HEADS = ("input", "output", "read", "5m", "1h")
 _OWN = "your own"

@@ -20,6 +20,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tracklog.app.scope.filters import moment_of
+from tracklog.home import tilde
 from tracklog.ledger.blocks import block_end, burn
 from tracklog.model.session_rules import last_part
 from tracklog.model.usage import Entry, Group, UsageReport, UsageRow
@@ -27,7 +28,7 @@ from tracklog.views.cli.commands.money.usage_notes import remarks
 from tracklog.views.cli.output.drawing import console, line, painted, paragraphs, table
 from tracklog.views.documents.usage import BY_TIME, RowSelection, UsageProvenance
 from tracklog.views.text.numbers import Basis, cost_of, difference, money, short_number
-from tracklog.views.text.printing import count, short, short_id, short_model, tilde
+from tracklog.views.text.printing import count, short, short_id, short_model
 
 GAP = 2
 _LEAST_NAME = 12  # columns that a name keeps

@@ -16,6 +16,7 @@ from tracklog.app.index.open import Index, indexed
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.read_sessions import Stories
 from tracklog.errors import UserError
+from tracklog.home import tilde
 from tracklog.model.session import Call, Session, Verdict
 from tracklog.views.cli.commands.read.indexed_sessions import CallInSession, IndexedStories, calls_of
 from tracklog.views.cli.options import reading_options, sync_option
@@ -23,7 +24,7 @@ from tracklog.views.cli.output.terminal import Paper, cut
 from tracklog.views.documents.sessions import call_row
 from tracklog.views.text.calls import LONGEST, MARKS, answers_words, reason_of, verdict_words, what_it_did
 from tracklog.views.text.numbers import took
-from tracklog.views.text.printing import answer, answer_json_rows, count, safe, short, talk, tilde
+from tracklog.views.text.printing import answer, answer_json_rows, count, safe, short, talk
 
 _VERDICTS: tuple[str, ...] = get_args(Verdict)
 _TOOL_WIDTH = 14

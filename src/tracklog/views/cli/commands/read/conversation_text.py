@@ -20,6 +20,7 @@ from pathlib import Path
 
 from tracklog.app.scope.read_sessions import Lineage
 from tracklog.conversation.moments import Interrupted, Moment, NotedEvent, PromptTurn, ThreadSelection
+from tracklog.home import tilde
 from tracklog.ledger.cost_sums import CostSum
 from tracklog.ledger.request_costs import Costs
 from tracklog.model.ids import CallId
@@ -52,7 +53,7 @@ from tracklog.views.text.calls import (
     what_it_did,
 )
 from tracklog.views.text.numbers import day_and_time, local_moment, took
-from tracklog.views.text.printing import count, excerpt, for_the_shell, safe, short, short_id, tilde
+from tracklog.views.text.printing import count, excerpt, for_the_shell, safe, short, short_id
 
 _FORKS_SHOWN = 3
 

@@ -9,13 +9,14 @@ import click
 
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.read_sessions import Stories
+from tracklog.home import tilde
 from tracklog.model.ids import NodeId
 from tracklog.model.session import Branch, Compaction, Session, Turn
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.output.terminal import Paper, cut
 from tracklog.views.documents.sessions import branch_row, compaction_row
 from tracklog.views.text.numbers import day_and_time
-from tracklog.views.text.printing import answer, answer_json, count, excerpt, safe, short, tilde
+from tracklog.views.text.printing import answer, answer_json, count, excerpt, safe, short
 
 _ORPHANS_SHOWN = 5
 _EXCERPT = 60

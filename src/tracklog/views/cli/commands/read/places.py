@@ -19,10 +19,10 @@ from tracklog.agents.discovery import places as summed
 from tracklog.agents.supported import SUPPORTED, support_for
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs, session_named
 from tracklog.errors import NotThere
-from tracklog.home import tracklog_home
+from tracklog.home import tilde, tracklog_home
 from tracklog.sources.log_file import MAIN_KINDS, UUID, LogFile, LogFolder, Skipped
 from tracklog.views.cli.options import A_PATH, shared_options
-from tracklog.views.text.printing import answer, answer_json, count, safe, size, tilde
+from tracklog.views.text.printing import answer, answer_json, count, safe, size
 
 _WHOLE_ID = re.compile(UUID)
 

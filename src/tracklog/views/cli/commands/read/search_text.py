@@ -8,13 +8,14 @@ from datetime import datetime
 
 from rich.text import Text
 
+from tracklog.home import tilde
 from tracklog.search.find import SearchResults, Shown
 from tracklog.search.snippets import Snippet
 from tracklog.search.tables import Titled, titles_of
 from tracklog.views.cli.output.drawing import line, painted, paragraphs
 from tracklog.views.documents.search import SOURCE_WORDS, at_of
 from tracklog.views.text.numbers import when
-from tracklog.views.text.printing import count, excerpt, safe, short, short_id, tilde
+from tracklog.views.text.printing import count, excerpt, safe, short, short_id
 
 _MARKED = "bold yellow"
 _LONGEST_TITLE = 60

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracklog.errors import NotThere, UserError
-from tracklog.home import Home
+from tracklog.home import Home, tilde
 from tracklog.model.run_request import Agent, RunRequest
 from tracklog.run.launch import start
 from tracklog.run.prepare import ask_for_trust, new_run
@@ -23,7 +23,7 @@ from tracklog.run.request import checked, fenced, with_context
 from tracklog.run.trust import Untrusted, trust
 from tracklog.views.cli.commands.run.await_child import awaited, signals_heard
 from tracklog.views.cli.commands.run.option_values import ChildOptions
-from tracklog.views.text.printing import answer, answer_json, safe, safe_lines, short, talk, tilde
+from tracklog.views.text.printing import answer, answer_json, safe, safe_lines, short, talk
 
 if TYPE_CHECKING:
     from tracklog.run.result import Result

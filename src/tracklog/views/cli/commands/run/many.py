@@ -25,7 +25,7 @@ from typing import Any
 import click
 
 from tracklog.errors import NOT_FINE, UserError, why_failed
-from tracklog.home import Home
+from tracklog.home import Home, tilde
 from tracklog.live.run_entries import RunEntry
 from tracklog.live.run_register import runs
 from tracklog.model.run_request import Agent, RunRequest
@@ -43,7 +43,7 @@ from tracklog.views.cli.commands.run.option_values import ChildOptions
 from tracklog.views.cli.commands.run.options import ManyOptions
 from tracklog.views.cli.commands.run.progress_lines import ProgressDisplay, Tally
 from tracklog.views.text.numbers import money, took
-from tracklog.views.text.printing import answer, answer_json, count, safe_lines, short, talk, tilde
+from tracklog.views.text.printing import answer, answer_json, count, safe_lines, short, talk
 
 __all__ = ["run_list", "run_many", "run_repeatedly"]
 

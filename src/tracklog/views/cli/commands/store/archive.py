@@ -13,12 +13,12 @@ import click
 from tracklog.app.index.open import written
 from tracklog.archive.tables import ArchivedLog, archived_rows
 from tracklog.errors import NotThere, UserError
-from tracklog.home import Home, tracklog_home
+from tracklog.home import Home, tilde, tracklog_home
 from tracklog.store.database import Database, reading
 from tracklog.store.scope import Scope, scope_of
 from tracklog.views.cli.options import shared_options
 from tracklog.views.text.numbers import moment_in_seconds
-from tracklog.views.text.printing import answer, answer_json, count, percent, safe, size, talk, tilde
+from tracklog.views.text.printing import answer, answer_json, count, percent, safe, size, talk
 
 if TYPE_CHECKING:
     from tracklog.index.prune import Pruning

@@ -16,7 +16,7 @@ from rich.text import Text
 from tracklog.app.doctor import READINGS, Check, Share, by_agent, shares, version_key, versions_of
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs
 from tracklog.errors import NOT_FINE
-from tracklog.home import tracklog_home
+from tracklog.home import tilde, tracklog_home
 from tracklog.reading.survey import Coverage, Strange, Survey
 from tracklog.sources.log_file import LogFile
 from tracklog.views.cli.commands.read.places import skipped_rows
@@ -24,7 +24,7 @@ from tracklog.views.cli.commands.store.doctor_checks import all_checks
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.output.drawing import Cell, bar, line, painted, paragraphs, table
 from tracklog.views.cli.output.progress import progress
-from tracklog.views.text.printing import answer_json, count, percent, short, size, tilde
+from tracklog.views.text.printing import answer_json, count, percent, short, size
 
 _LONGEST_NAME = 60
 _COLOURS = dict(zip(READINGS, ("green", "yellow", "red"), strict=True))

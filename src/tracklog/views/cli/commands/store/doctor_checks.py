@@ -38,7 +38,7 @@ from tracklog.app.doctor import (
 )
 from tracklog.app.scope.resolve import ResolvedLogs
 from tracklog.archive.tables import ArchivedLog, archived_rows, folders_of
-from tracklog.home import Home
+from tracklog.home import Home, tilde
 from tracklog.live.watch.files import WatchedFiles
 from tracklog.reading.survey import Strange, Survey
 from tracklog.reading.verify import why_not_given_back
@@ -47,15 +47,7 @@ from tracklog.sources.tail.hints import most_watches
 from tracklog.store.database import DamagedIndex, Database, StoreError, has_full_text_search, reading, setting
 from tracklog.store.file_stamps import stamps
 from tracklog.store.integrity import has_our_values, is_sound
-from tracklog.views.text.printing import (
-    count,
-    for_the_shell,
-    percent,
-    roots_for_the_shell,
-    short_id,
-    size,
-    tilde,
-)
+from tracklog.views.text.printing import count, for_the_shell, percent, roots_for_the_shell, short_id, size
 
 _PLENTY = 524_288
 

@@ -13,11 +13,11 @@ import click
 
 from tracklog.app.index.open import asked_roots
 from tracklog.errors import NOT_FINE, NotThere
-from tracklog.home import Busy, Home, tracklog_home
+from tracklog.home import Busy, Home, tilde, tracklog_home
 from tracklog.views.cli.commands.store.index_update import bring_up_to_date
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.output.progress import progress_of_unknown
-from tracklog.views.text.printing import answer, answer_json, count, safe, talk, tilde
+from tracklog.views.text.printing import answer, answer_json, count, safe, talk
 
 if TYPE_CHECKING:
     from tracklog.index.rebuild import Rebuilt

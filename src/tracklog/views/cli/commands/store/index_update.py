@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracklog.app.index.open import asked_roots, is_archiving, synced, written
-from tracklog.home import Home, tracklog_home
+from tracklog.home import Home, tilde, tracklog_home
 from tracklog.index.tables_health import LogTotals, totals
 from tracklog.sources.log_file import Root
 from tracklog.store.database import DamagedIndex, Database, reading
 from tracklog.store.scope import scope_of
-from tracklog.views.text.printing import answer, answer_json, count, size, tilde
+from tracklog.views.text.printing import answer, answer_json, count, size
 
 if TYPE_CHECKING:
     from tracklog.index.sync import Synced

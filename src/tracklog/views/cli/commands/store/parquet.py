@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from tracklog.app.sql import index_to_ask
+from tracklog.home import tilde
 from tracklog.sql.ask import known_names
 from tracklog.sql.duckdb_views import Written, write_parquet
 from tracklog.views.cli.options import A_PATH, home_option, json_option, root_option, sync_option
-from tracklog.views.text.printing import answer, answer_json, size, tilde
+from tracklog.views.text.printing import answer, answer_json, size
 
 
 @click.command

@@ -17,11 +17,12 @@ from tracklog.archive.restore import Restored, lost_logs, plan_restore
 from tracklog.archive.restore import restore as put_back
 from tracklog.archive.tables import archived
 from tracklog.errors import NotThere
+from tracklog.home import tilde
 from tracklog.store.catalogue import all_files
 from tracklog.store.values import KnownFile
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.text.numbers import moment_in_seconds
-from tracklog.views.text.printing import answer, answer_json, count, safe, size, talk, tilde
+from tracklog.views.text.printing import answer, answer_json, count, safe, size, talk
 
 _DAY_NS = 86_400_000_000_000
 

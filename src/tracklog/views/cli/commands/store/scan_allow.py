@@ -6,11 +6,11 @@ import os
 
 from tracklog.app.index.open import indexed
 from tracklog.errors import NotThere, UserError
-from tracklog.home import Home
+from tracklog.home import Home, tilde
 from tracklog.secrets.allowlist import LIST_NAME, Allowance, allow, allow_list, disallow, meant
 from tracklog.secrets.redact import redaction_key
 from tracklog.store.catalogue import numbers
-from tracklog.views.text.printing import answer, answer_json, safe, talk, tilde
+from tracklog.views.text.printing import answer, answer_json, safe, talk
 
 
 def change_and_list(

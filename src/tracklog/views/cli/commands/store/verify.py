@@ -14,6 +14,7 @@ from tracklog.app.index.open import Index, indexed
 from tracklog.app.scope.resolve import found_at_source
 from tracklog.archive.tables import archived_rows
 from tracklog.errors import NOT_FINE
+from tracklog.home import tilde
 from tracklog.reading.verify import ArchiveCheck, ArchiveProof, VerifyResult
 from tracklog.reading.verify import verify as prove
 from tracklog.sources.log_file import LogFile, Skipped
@@ -23,7 +24,7 @@ from tracklog.views.cli.commands.read.places import show_nothing_found, show_ski
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.output.drawing import line, painted, table
 from tracklog.views.cli.output.progress import progress
-from tracklog.views.text.printing import answer_json, count, size, tilde
+from tracklog.views.text.printing import answer_json, count, size
 
 _FILES_SHOWN = 40
 

@@ -23,13 +23,14 @@ from starlette.responses import Response
 from tracklog.agents.hooks.places import Machine
 from tracklog.app.doctor import SOON_DAYS, Check, DoctorSurvey, DueDeletion, Health, SurveyState, health
 from tracklog.app.old_lists.tables import mark_of
+from tracklog.home import tilde
 from tracklog.hooks.status import status_of
 from tracklog.index.tables_health import owners_of
 from tracklog.store.database import Database, StoreError
 from tracklog.views.html import numbers
 from tracklog.views.html.legible import shown
 from tracklog.views.text.numbers import moment_in_seconds
-from tracklog.views.text.printing import percent, size, tilde
+from tracklog.views.text.printing import percent, size
 from tracklog.views.web.frame import page
 from tracklog.views.web.pages.doctor.checks import bars, checks_at_once
 from tracklog.views.web.pages.sessions.table import address_of

@@ -13,10 +13,11 @@ from markupsafe import Markup
 from tracklog.app.old_lists.choice import SelectionTotals, SessionSelection
 from tracklog.app.old_lists.costs import SessionCost
 from tracklog.app.old_lists.sets import IN_WORDS, TableSession
+from tracklog.model.usage import micro
 from tracklog.sessions.tables_columns import SubagentLine
 from tracklog.views.html import numbers
 from tracklog.views.html.legible import shown
-from tracklog.views.text.numbers import micro, money, took
+from tracklog.views.text.numbers import money, took
 from tracklog.views.text.printing import short_model
 from tracklog.views.web.addresses import PageUrl
 from tracklog.views.web.frame import environment, session_address
