@@ -51,6 +51,7 @@ SMALL = {  # modules of few lines, each with its reason
     "views.cli.main": "an entry point: the status line loads nothing else of the command line",
     "agents.codex.usage": "each agent has the same modules",
     "agents.supported": "the list of agents",
+    "app.talk": "one protocol, and its silent form",
     "errors": "a vocabulary",
     "model.ids": "a vocabulary",
     "model.session_rules": "rules that lists, reports and search share",
@@ -60,8 +61,8 @@ SMALL = {  # modules of few lines, each with its reason
     "ledger.stored.freshness": "loaded before every answer, so it loads nothing else",
     "views.cli.commands.money.statusline": "a command",
     "views.cli.commands.store.parquet": "a command",
+    "views.cli.output.stderr_talk": "one class: `app.talk` on a terminal",
     "views.cli.output.progress": "one idea: how far long work is",
-    "views.documents.runs": "one document",
     "views.documents.search": "one document",
     "views.html.cache": "one idea: rendered text, kept",
 }

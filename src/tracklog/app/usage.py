@@ -1,6 +1,6 @@
 """Answer `usage`: from the index where that can tell, else from the logs; and find the lines of uncertain requests.
 
-A log that cannot be read to its end is reported on stderr, once; what was read of it counts.
+A log that cannot be read to its end is reported, once; what was read of it counts.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import msgspec
 from tracklog.agents.supported import support_for
 from tracklog.app.prices import load_prices
 from tracklog.app.scope.filters import Filters, is_in_project
+from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.ledger.ledger import Ledger
@@ -27,7 +28,6 @@ from tracklog.model.events import Place
 from tracklog.model.usage import CountRule, Entry, Group, UsageReport
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.log_file import FileKind, LogFile
-from tracklog.views.text.printing import talk
 
 UNKNOWN = 0  # where a log is gone, or was cut, since it was read
 
@@ -101,7 +101,13 @@ class UsageResult(NamedTuple):
 
 
 def spent(
-    roots: Sequence[Path], *, agent: str | None, home: Path | None, asked: UsageQuery, syncs: bool = True
+    roots: Sequence[Path],
+    *,
+    agent: str | None,
+    home: Path | None,
+    asked: UsageQuery,
+    syncs: bool = True,
+    talk: Talk = QUIET,
 ) -> UsageResult:
     """Answer a question: from the index where that can tell, else from the logs."""
     prices = load_prices(home)
@@ -111,10 +117,10 @@ def spent(
         )
     roots = _absolute(roots)
     if asked.rule == "ours" and Home(tracklog_home(home)).has_index():
-        found = _from_index(roots, agent=agent, home=home, asked=asked, prices=prices, syncs=syncs)
+        found = _from_index(roots, agent=agent, home=home, asked=asked, prices=prices, syncs=syncs, talk=talk)
         if found is not None:
             return found
-    return _from_logs(roots, agent=agent, home=home, asked=asked, prices=prices)
+    return _from_logs(roots, agent=agent, home=home, asked=asked, prices=prices, talk=talk)
 
 
 def _from_index(
@@ -125,6 +131,7 @@ def _from_index(
     asked: UsageQuery,
     prices: Prices,
     syncs: bool,
+    talk: Talk,
 ) -> UsageResult | None:
     """Answer from the index; None where it cannot tell."""
     # imported here because without an index nothing of it is needed
@@ -149,31 +156,43 @@ def _from_index(
 
             kept = logs_beyond(index.database, index.scope, ())
             found.report.uncertain = with_lines(found.report.uncertain, kept)
-    _tell_problems(found.problems)
+    _tell_problems(found.problems, talk)
     return UsageResult(found.report, found.projects, found.n_sessions)
 
 
 def _from_logs(
-    roots: Sequence[Path], *, agent: str | None, home: Path | None, asked: UsageQuery, prices: Prices
+    roots: Sequence[Path],
+    *,
+    agent: str | None,
+    home: Path | None,
+    asked: UsageQuery,
+    prices: Prices,
+    talk: Talk,
 ) -> UsageResult:
     from tracklog.app.scope.resolve import find_logs  # where there is an index, nobody looks for logs
 
-    files = find_logs(roots, agent=agent, home=tracklog_home(home)).files
+    files = find_logs(roots, agent=agent, home=tracklog_home(home), talk=talk).files
     if not files:
-        return _summed_up(Ledger([], asked.rule), [], prices, asked, n_sessions=0)
+        return _summed_up(Ledger([], asked.rule), [], prices, asked, n_sessions=0, talk=talk)
     from tracklog.sources.gc_pause import no_collecting  # no reader where there is nothing to read
 
     with no_collecting():
-        ledger, n_sessions = _ledger_of(files, asked)
-        return _summed_up(ledger, files, prices, asked, n_sessions=n_sessions)
+        ledger, n_sessions = _ledger_of(files, asked, talk)
+        return _summed_up(ledger, files, prices, asked, n_sessions=n_sessions, talk=talk)
 
 
 def _summed_up(
-    ledger: Ledger, files: Sequence[LogFile], prices: Prices, asked: UsageQuery, *, n_sessions: int
+    ledger: Ledger,
+    files: Sequence[LogFile],
+    prices: Prices,
+    asked: UsageQuery,
+    *,
+    n_sessions: int,
+    talk: Talk,
 ) -> UsageResult:
     from tracklog.ledger.report import report
 
-    _tell_problems([(ledger.sources[file].path, why) for file, why in sorted(ledger.problems.items())])
+    _tell_problems([(ledger.sources[file].path, why) for file, why in sorted(ledger.problems.items())], talk)
     made = report(
         ledger,
         prices,
@@ -189,35 +208,29 @@ def _summed_up(
     return UsageResult(made, folders(ledger), n_sessions)
 
 
-def _tell_problems(problems: Sequence[tuple[str, str]]) -> None:
+def _tell_problems(problems: Sequence[tuple[str, str]], talk: Talk) -> None:
     for path, why in problems:
-        talk(f"tracklog: {path}: not readable: {why}")
+        talk.say(f"tracklog: {path}: not readable: {why}")
 
 
-def _ledger_of(files: Sequence[LogFile], asked: UsageQuery) -> tuple[Ledger, int]:
+def _ledger_of(files: Sequence[LogFile], asked: UsageQuery, talk: Talk) -> tuple[Ledger, int]:
     # imported here because every reader comes with them: where there is nothing to read, none is needed
     from tracklog.ledger.scan import spent_in
     from tracklog.reading.session_files import group
-    from tracklog.views.cli.output.progress import progress
-
-    done = 0
-
-    def tell(n_bytes: int) -> None:
-        nonlocal done
-        done += n_bytes
 
     sessions = group(files)
     if asked.group == "blocks":  # an agent whose plans count in blocks has them for itself
         sessions = [one for one in sessions if support_for(one.agent).usage.counts_in_blocks] or sessions
     total = sum(file.size for one in sessions for file in one.files if file.kind in _READ)
     by_owner = asked.group in _BY_OWNER or asked.filters.project is not None
-    with progress("reading", total, done=lambda: done):
+    with talk.progress("reading") as (set_total, advance):
+        set_total(total)
         ledger = spent_in(
             sessions,
             rule=asked.rule,
             with_tools=asked.group == "tool",
             with_owners=by_owner,
-            on_bytes=tell,
+            on_bytes=advance,
         )
     if by_owner:
         from tracklog.ledger.scan import settle_folders

@@ -12,3 +12,8 @@ NodeId = NewType("NodeId", str)  # a record on the conversation tree
 TaskId = NewType("TaskId", str)  # something that runs in the background
 
 MAIN = ThreadId("main")
+
+
+def id_start(id: str) -> str:
+    """As much of an id as tells it apart: those of Codex begin with the time, so they need more."""
+    return id[:13] if id[13:15] == "-7" else id[:8]

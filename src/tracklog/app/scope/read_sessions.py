@@ -2,7 +2,7 @@
 
 Rules of this room
   1. One session at a time is in memory.
-  2. A log that cannot be read to its end is said on stderr, once; what was read of it counts. A session of which
+  2. A log that cannot be read to its end is said, once; what was read of it counts. A session of which
      nothing was read is left out of a list; asked for by name, it is not there.
   3. A session that is nothing but warm-ups is none, unless it is asked for by its name.
 
@@ -14,30 +14,27 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tracklog.agents.discovery import find_at
 from tracklog.agents.supported import support_for
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs, refuse_if_of_several, session_named
+from tracklog.app.talk import QUIET, OnBytes, Talk
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.live.run_entries import RunEntry, RunOrigin
 from tracklog.live.run_register import runs
 from tracklog.liveness.sessions import SessionLives
+from tracklog.model.ids import id_start
 from tracklog.model.session import Session
 from tracklog.model.session_rules import is_about_a_file, is_listed, is_only_warmups, is_unread
 from tracklog.reading.family import Kinship, Name, families, family
 from tracklog.reading.session_files import SessionFiles, group
 from tracklog.reading.session_reader import SpoolReader, read, read_session
 from tracklog.sources.log_file import LogFile
-from tracklog.views.cli.commands.read.places import show_nothing_found
-from tracklog.views.cli.output.progress import progress
-from tracklog.views.documents.runs import _LONGEST_WORD, origin_row, origin_words, run_name, run_row
-from tracklog.views.text.printing import answer, count, excerpt, safe, short_id, talk
 
 
 def called_run(ours: Home, text: str, *, agent: str | None = None) -> RunEntry | None:
@@ -46,7 +43,7 @@ def called_run(ours: Home, text: str, *, agent: str | None = None) -> RunEntry |
     going_on = [run for run in alike if run.state() == "running"]
     found = going_on or alike[-1:]
     if len(found) > 1:
-        names = ", ".join(short_id(run.session or run.id) for run in found[:3])
+        names = ", ".join(id_start(run.session or run.id) for run in found[:3])
         raise UserError(f"{text!r} may be one of {len(found)} runs ({names}…): give more of the id")
     return found[0] if found else None
 
@@ -93,10 +90,11 @@ class Stories:
         filters: Filters,
         home: Path | None = None,
         said: set[str] | None = None,
+        talk: Talk = QUIET,
     ) -> None:
         self._home = tracklog_home(home)
         self._agent = agent
-        self.found: ResolvedLogs = find_logs(_absolute(roots), agent=agent, home=self._home)
+        self.found: ResolvedLogs = find_logs(_absolute(roots), agent=agent, home=self._home, talk=talk)
         self._spool = SpoolReader(self._home)
         self._lives = SessionLives(
             Home(self._home),
@@ -107,10 +105,10 @@ class Stories:
             ],
         )
         self.groups: list[SessionFiles] = group(self.found.files)
-        self._filters = filters
-        self._are_given = bool(roots)
+        self.filters = filters
+        self.has_roots = bool(roots)  # where to look was said
+        self._talk = talk
         self._families: dict[Name, Kinship] | None = None  # all of them, where all are read
-        self._done = 0
         self.n_not_understood = 0  # lines of the sessions that were read so far
         self._said = set() if said is None else said  # the logs that were said to be not readable
 
@@ -122,7 +120,7 @@ class Stories:
         self._say_what_is_not_readable(session)
         if is_unread(session):
             raise NotThere(f"nothing of {text} could be read")
-        if not self._filters.fits(session):
+        if not self.filters.fits(session):
             raise NotThere(f"the session {text} does not fit --since, --until, --project or --model")
         return session
 
@@ -130,15 +128,16 @@ class Stories:
         self, *, shows_progress: bool = True, until: Callable[[SessionFiles], bool] | None = None
     ) -> Iterator[Session]:
         """All sessions that fit, the last changed first; `until` may end it before a session is read."""
-        total = sum(map(n_bytes, self.groups))
         self._families = families(self.groups)
-        with progress("reading", total, done=lambda: self._done) if shows_progress else nullcontext():
+        talk = self._talk if shows_progress else QUIET
+        with talk.progress("reading") as (set_total, advance):
+            set_total(sum(map(n_bytes, self.groups)))
             for files in self.groups:
                 if until is not None and until(files):
                     return
-                session = self._read(files)
+                session = self._read(files, advance)
                 self._say_what_is_not_readable(session)
-                if is_listed(session) and self._filters.fits(session):
+                if is_listed(session) and self.filters.fits(session):
                     yield session
 
     def is_only_here(self, session: Session) -> bool:
@@ -167,26 +166,17 @@ class Stories:
         """The ids of all sessions that there are."""
         return {files.id for files in self.groups}
 
-    def show_that_there_is_none(self) -> None:
-        """Where was looked in vain, and what to do about it."""
-        n_files, n_sessions = len(self.found.files), len(self.groups)
-        if n_sessions and self._filters.asks:
-            answer(f"None of {count(n_sessions, 'session')} fits --since, --until, --project and --model.")
-        elif n_files:
-            answer(f"No session in {count(n_files, 'file')}: `tracklog places` shows what they are.")
-        else:
-            show_nothing_found(self.found, default=not self._are_given)
-
     def _last(self) -> Session | None:
-        newest = None if self._filters.asks else self._called("@last")
+        newest = None if self.filters.asks else self._called("@last")
         return next(self.each(), None) if newest is None or is_only_warmups(newest) else newest
 
     def _called(self, text: str) -> Session | None:
         matches = session_named(text, self.found)
         files = self._meant(text, matches)
         if files is not None:
-            with progress("reading", n_bytes(files), done=lambda: self._done):
-                return self._read(files)
+            with self._talk.progress("reading") as (set_total, advance):
+                set_total(n_bytes(files))
+                return self._read(files, advance)
         if matches and not matches[0].size:
             raise NotThere(f"nothing was written to {matches[0].path} yet")
         return read(matches[0].path, home=self._home) if matches else None  # a file outside of all roots
@@ -209,20 +199,17 @@ class Stories:
             path = problem.place.path
             if is_about_a_file(problem) and path not in self._said:
                 self._said.add(path)
-                talk(f"tracklog: {path}: {problem.what}")
+                self._talk.say(f"tracklog: {path}: {problem.what}")
 
-    def _read(self, files: SessionFiles) -> Session:
+    def _read(self, files: SessionFiles, on_bytes: OnBytes) -> Session:
         kin, now = self._kin(files), datetime.now(UTC)
-        return read_session(files, kin, lives=self._lives, now=now, on_bytes=self._tell, spool=self._spool)
+        return read_session(files, kin, lives=self._lives, now=now, on_bytes=on_bytes, spool=self._spool)
 
     def _kin(self, files: SessionFiles) -> Kinship | None:
         """A session with those that may share history with it."""
         if self._families is None:
             return Kinship([files, *family(files, self.groups)])
         return self._families.get((files.agent, files.id))
-
-    def _tell(self, n_bytes: int) -> None:
-        self._done += n_bytes
 
 
 def _absolute(roots: Sequence[Path]) -> list[Path]:
@@ -235,10 +222,6 @@ def n_bytes(files: SessionFiles) -> int:
     return sum(file.size for file in files.files)
 
 
-_SHOWN = 5  # runs on one line; the rest is counted
-_LONGEST_NAME = 60
-
-
 class Lineage(NamedTuple):
     """Who started a session, whom it started, and who goes on with it."""
 
@@ -246,46 +229,6 @@ class Lineage(NamedTuple):
     started: list[RunEntry]
     continued: list[RunEntry]
     names: dict[str, str]  # what runs are called, of those whose session is among those asked for
-
-    def rows(self) -> dict[str, Any]:
-        """The fields of the document of `show`."""
-        return {
-            "started_by": origin_row(self.origin),
-            "started": [run_row(run) for run in self.started],
-            "continued_by": [run_row(run) for run in self.continued],
-        }
-
-    def lines(self) -> Iterator[str]:
-        """The lines in the head of a conversation."""
-        if self.origin is not None:
-            yield f"started by {origin_words(self.origin)}"
-        if self.started:
-            yield f"started: {self._listed(self.started)}"
-        if self.continued:
-            yield f"continued by: {self._listed(self.continued)}"
-
-    def leaf_rows(self) -> list[dict[str, Any]]:
-        """The runs of a session as `agents` lists them."""
-        return [
-            {
-                **run_row(run),
-                "state": run.state(),
-                "cost_micro_usd": run.cost_micro_usd,
-                "name": self.names.get(run.id),
-            }
-            for run in self.started
-        ]
-
-    def leaf_words(self, run: RunEntry) -> str:
-        """A run in the tree of `agents`: how it was started, what became of it, what it cost."""
-        words = (run.agent, _state_words(run), _money(run), f"← {run.started.how}")
-        name = excerpt(self.names.get(run.id, ""), _LONGEST_NAME)
-        return "  ".join(filter(None, [*(safe(word[:_LONGEST_WORD]) for word in words), name]))
-
-    def _listed(self, all_runs: list[RunEntry]) -> str:
-        told = [f"{run_name(run)} ({_told(run)})" for run in all_runs[:_SHOWN]]
-        n_more = len(all_runs) - len(told)
-        return ", ".join([*told, *([f"{n_more} more"] if n_more else [])])
 
 
 def lineage_of(session: Session, stories: Stories, home: Path | None) -> Lineage:
@@ -313,17 +256,3 @@ def _names(started: Iterable[RunEntry], stories: Stories) -> Iterator[tuple[str,
         is_asked = (run.agent, run.session) in asked or any(path.startswith(top) for top in tops)
         if run.started.name and is_asked:
             yield run.id, run.started.name
-
-
-def _told(run: RunEntry) -> str:
-    how = "" if run.started.how == "run" else run.started.how
-    return ", ".join(safe(part[:_LONGEST_WORD]) for part in (how, _state_words(run), _money(run)) if part)
-
-
-def _state_words(run: RunEntry) -> str:
-    return run.ended_by or run.state()
-
-
-def _money(run: RunEntry) -> str:
-    cost = run.cost_micro_usd
-    return "" if cost is None else f"${cost / 1e6:,.2f}"

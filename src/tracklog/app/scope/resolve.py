@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from tracklog.agents.discovery import find_all, resolve_session, roots_at
 from tracklog.agents.roots import default_roots
+from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import NotThere, UserError, why_failed
 from tracklog.home import tracklog_home
 from tracklog.sources.log_file import FileKind, LogFile, Root, Skipped
-from tracklog.views.text.printing import talk
 
 
 class ResolvedLogs(NamedTuple):
@@ -29,7 +29,9 @@ class ResolvedLogs(NamedTuple):
         return sum(file.size for file in self.files)
 
 
-def find_logs(given: Sequence[Path], *, agent: str | None = None, home: Path | None = None) -> ResolvedLogs:
+def find_logs(
+    given: Sequence[Path], *, agent: str | None = None, home: Path | None = None, talk: Talk = QUIET
+) -> ResolvedLogs:
     """The files and all logs in the folders that are given, or, if none is, in the homes of the agents.
 
     Told our own home, also those that stood there and are kept in the archive.
@@ -42,20 +44,22 @@ def find_logs(given: Sequence[Path], *, agent: str | None = None, home: Path | N
     fitting = [root for root in roots if root.agent in (None, agent or root.agent)]
     found = _sorted_out(find_all(fitting), fitting, agent=agent)
     if kept_in is not None:
-        found.files.extend(file for file in _kept(kept_in, found) if agent in (None, file.agent))
+        found.files.extend(file for file in _kept(kept_in, found, talk) if agent in (None, file.agent))
         for path in given:  # one that is gone is fine as long as something of it is kept
             if not any(file.path.is_relative_to(path.absolute()) for file in found.files if file.stored):
                 refuse_if_out_of_reach(path)
     return found
 
 
-def found_at_source(given: Sequence[Path], *, agent: str | None, home: Path | None) -> ResolvedLogs:
+def found_at_source(
+    given: Sequence[Path], *, agent: str | None, home: Path | None, talk: Talk = QUIET
+) -> ResolvedLogs:
     """The logs that stand at their source. A folder that is gone is fine if the archive has logs of it."""
-    found = find_logs(given, agent=agent, home=tracklog_home(home))
+    found = find_logs(given, agent=agent, home=tracklog_home(home), talk=talk)
     return found._replace(files=[file for file in found.files if file.stored is None])
 
 
-def _kept(home: Path, found: ResolvedLogs) -> list[LogFile]:
+def _kept(home: Path, found: ResolvedLogs, talk: Talk) -> list[LogFile]:
     # imported here because most answers need no index
     from tracklog.archive.locate import logs_beyond
     from tracklog.home import Home
@@ -69,7 +73,7 @@ def _kept(home: Path, found: ResolvedLogs) -> list[LogFile]:
             scope = scope_of(root.path for root in found.roots)
             return logs_beyond(database, scope, [file.path for file in found.files])
     except DamagedIndex as damage:
-        talk(f"tracklog: {damage}")
+        talk.say(f"tracklog: {damage}")
         return []
 
 

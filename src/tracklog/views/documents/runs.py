@@ -7,12 +7,18 @@ Rules of this room
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from tracklog.live.run_entries import RunEntry, RunOrigin
-from tracklog.views.text.printing import safe, short_id
+from tracklog.views.text.printing import excerpt, safe, short_id
+
+if TYPE_CHECKING:
+    from tracklog.app.scope.read_sessions import Lineage
 
 _LONGEST_WORD = 20  # of a word that the register should know
+_LONGEST_NAME = 60
+_SHOWN = 5  # runs on one line; the rest is counted
 
 
 def origin_row(origin: RunOrigin | None) -> dict[str, Any] | None:
@@ -51,3 +57,62 @@ def run_row(run: RunEntry) -> dict[str, Any]:
 def run_name(run: RunEntry) -> str:
     """A run as people call it: by its session, or by its own id until that has one."""
     return safe(f"{run.agent[:_LONGEST_WORD]} {short_id(run.session or run.id)}")
+
+
+def lineage_row(lineage: Lineage) -> dict[str, Any]:
+    """The fields of the document of `show`."""
+    return {
+        "started_by": origin_row(lineage.origin),
+        "started": [run_row(run) for run in lineage.started],
+        "continued_by": [run_row(run) for run in lineage.continued],
+    }
+
+
+def lineage_lines(lineage: Lineage) -> Iterator[str]:
+    """The lines in the head of a conversation."""
+    if lineage.origin is not None:
+        yield f"started by {origin_words(lineage.origin)}"
+    if lineage.started:
+        yield f"started: {_listed(lineage.started)}"
+    if lineage.continued:
+        yield f"continued by: {_listed(lineage.continued)}"
+
+
+def leaf_rows(lineage: Lineage) -> list[dict[str, Any]]:
+    """The runs of a session as `agents` lists them."""
+    return [
+        {
+            **run_row(run),
+            "state": run.state(),
+            "cost_micro_usd": run.cost_micro_usd,
+            "name": lineage.names.get(run.id),
+        }
+        for run in lineage.started
+    ]
+
+
+def leaf_words(run: RunEntry, lineage: Lineage) -> str:
+    """A run in the tree of `agents`: how it was started, what became of it, what it cost."""
+    words = (run.agent, _state_words(run), _money(run), f"← {run.started.how}")
+    name = excerpt(lineage.names.get(run.id, ""), _LONGEST_NAME)
+    return "  ".join(filter(None, [*(safe(word[:_LONGEST_WORD]) for word in words), name]))
+
+
+def _listed(all_runs: list[RunEntry]) -> str:
+    told = [f"{run_name(run)} ({_told(run)})" for run in all_runs[:_SHOWN]]
+    n_more = len(all_runs) - len(told)
+    return ", ".join([*told, *([f"{n_more} more"] if n_more else [])])
+
+
+def _told(run: RunEntry) -> str:
+    how = "" if run.started.how == "run" else run.started.how
+    return ", ".join(safe(part[:_LONGEST_WORD]) for part in (how, _state_words(run), _money(run)) if part)
+
+
+def _state_words(run: RunEntry) -> str:
+    return run.ended_by or run.state()
+
+
+def _money(run: RunEntry) -> str:
+    cost = run.cost_micro_usd
+    return "" if cost is None else f"${cost / 1e6:,.2f}"

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
 from tracklog.home import tilde
+from tracklog.model.ids import id_start
 
 SCHEMA_VERSION = 1
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
@@ -83,8 +84,8 @@ def short(text: str, width: int) -> str:
 
 
 def short_id(id: str) -> str:
-    """As much of an id as tells it apart: those of Codex begin with the time, so they need more."""
-    return short(id[:13] if id[13:15] == "-7" else id[:8], 13)
+    """As much of an id as tells it apart, safe."""
+    return short(id_start(id), 13)
 
 
 def excerpt(text: str, width: int) -> str:

@@ -20,6 +20,7 @@ from tracklog.reading.session_files import SessionFiles
 from tracklog.replay.plan import ReplayStep
 from tracklog.replay.play import replay as play
 from tracklog.views.cli.options import A_PATH, agent_option, home_option, json_lines_option, root_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, count, safe, talk
 
 _AT_ONCE = "max"
@@ -102,7 +103,7 @@ def replay(
     """
     target = directory.absolute()
     spooled = _spool_of(target, spool, hooks=hooks)
-    chosen = list(_chosen(sessions, Stories(roots, agent=agent, filters=Filters(), home=home)))
+    chosen = list(_chosen(sessions, Stories(roots, agent=agent, filters=Filters(), home=home, talk=STDERR)))
     steps = play(
         chosen,
         target,

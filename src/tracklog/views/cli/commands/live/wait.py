@@ -24,6 +24,7 @@ from tracklog.reading.session_files import Name
 from tracklog.views.cli.commands.read.final import FinalAnswer, final_answer
 from tracklog.views.cli.commands.run.options import Seconds
 from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, safe_lines, talk
 
 _AT_WORK = ("working", "pending")
@@ -76,7 +77,7 @@ def wait(
     state = watched.state.state
 
     def look() -> Session:
-        return Stories(roots, agent=name[0], filters=Filters(), home=home).named(name[1])
+        return Stories(roots, agent=name[0], filters=Filters(), home=home, talk=STDERR).named(name[1])
 
     found = final_answer(look, home=ours.path) if is_over else FinalAnswer(name[1], None, None, None)
     if found.source == "log" and found.story and answer_to_the_last_prompt(found.story) is None:

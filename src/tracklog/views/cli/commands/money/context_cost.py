@@ -20,6 +20,7 @@ from tracklog.model.ids import CallId
 from tracklog.model.session import Call, Session
 from tracklog.model.usage import micro
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.documents.sessions import Row
 from tracklog.views.text.calls import what_it_did
 from tracklog.views.text.numbers import money, share, short_number
@@ -86,7 +87,7 @@ def carried(
     tracklog carried @last
     tracklog carried 3f2a --limit 5
     """
-    found = _found(Stories(roots, agent=agent, filters=filters, home=home), session, home)
+    found = _found(Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR), session, home)
     most = limit if limit or as_json else _SHOWN
     if as_json:
         answer_json(_document(found, most))

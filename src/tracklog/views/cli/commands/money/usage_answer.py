@@ -20,6 +20,7 @@ from tracklog.app.scope.filters import Filters
 from tracklog.app.usage import UsageQuery, UsageResult, spent
 from tracklog.clock import name_of
 from tracklog.model.usage import UsageReport, UsageRow
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.documents.usage import Order, RowSelection, UsageProvenance, document, listed, usage_row
 from tracklog.views.text.numbers import Basis
 from tracklog.views.text.printing import answer, answer_json, cell, count
@@ -50,7 +51,7 @@ def answer_usage(
 ) -> UsageReport:
     """Print what was spent, and return it."""
     now = datetime.now(UTC)
-    found = spent(roots, agent=agent, home=home, asked=asked, syncs=syncs)
+    found = spent(roots, agent=agent, home=home, asked=asked, syncs=syncs, talk=STDERR)
     manner = UsageProvenance(asked.rule, form.basis, name_of(asked.zone), asked.as_model, form.as_of)
     most = form.limit if form.limit or form.as_json or form.as_csv else SHOWN
     rows = listed(found.report, by=form.by, basis=form.basis, is_reversed=form.is_reversed, limit=most)
@@ -87,8 +88,9 @@ def _show_that_there_is_none(
         answer(f"No request in {count(found.n_sessions, 'session')}.")
         return
     from tracklog.app.scope.read_sessions import Stories  # only here: it loads the whole model
+    from tracklog.views.cli.commands.read.places import show_no_session
 
-    Stories(roots, agent=agent, filters=filters, home=home).show_that_there_is_none()
+    show_no_session(Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR))
 
 
 _LISTS = ("models",)

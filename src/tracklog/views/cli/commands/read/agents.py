@@ -15,7 +15,9 @@ from tracklog.live.run_entries import RunEntry
 from tracklog.model.session import Session, Thread
 from tracklog.sessions.rows import n_requests
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper, cut
+from tracklog.views.documents.runs import leaf_rows, leaf_words
 from tracklog.views.documents.sessions import cost_words, thread_row
 from tracklog.views.text.printing import answer, answer_json, count, excerpt, safe, short_id
 
@@ -46,13 +48,13 @@ def agents(
     tracklog agents @last
     tracklog show @last --thread a27f6c8
     """
-    stories = Stories(roots, agent=agent, filters=filters, home=home)
+    stories = Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR)
     story = stories.named(session)
     costs = costs_of(stories, story, home)
     lineage = lineage_of(story, stories, home)
     if as_json:
         threads = [thread_row(thread, costs) for thread in (story.main, *story.unjoined)]
-        answer_json({"threads": threads, "runs": lineage.leaf_rows()})
+        answer_json({"threads": threads, "runs": leaf_rows(lineage)})
         return
     for line in _lines(story, lineage, costs, Paper.of_stdout()):
         answer(line)
@@ -100,7 +102,7 @@ def _tree(
 
 def _leaf(run: RunEntry, lead: str, lineage: Lineage | None, paper: Paper) -> str:
     id = short_id(run.session or run.id)
-    words = lineage.leaf_words(run) if lineage is not None else ""
+    words = leaf_words(run, lineage) if lineage is not None else ""
     return f"{lead}{paper.painted(id, bold=True)}  {cut(words, paper.room(len(lead) + len(id) + 2))}"
 
 

@@ -19,7 +19,9 @@ from tracklog.errors import UserError
 from tracklog.home import tilde
 from tracklog.model.session import Call, Session, Verdict
 from tracklog.views.cli.commands.read.indexed_sessions import CallInSession, IndexedStories, calls_of
+from tracklog.views.cli.commands.read.places import show_no_session
 from tracklog.views.cli.options import reading_options, sync_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper, cut
 from tracklog.views.documents.sessions import call_row
 from tracklog.views.text.calls import LONGEST, MARKS, answers_words, reason_of, verdict_words, what_it_did
@@ -110,7 +112,7 @@ def calls(
         with indexed(roots, home=home, syncs=syncs) as index:
             if index is not None and _answer_from_index(index, agent, asked):
                 return
-    _answer_from_logs(Stories(roots, agent=agent, filters=filters, home=home), session, asked)
+    _answer_from_logs(Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR), session, asked)
 
 
 class CallsQuery(NamedTuple):
@@ -155,7 +157,7 @@ def _answer_from_index(index: Index, agent: str | None, asked: CallsQuery) -> bo
 def _answer_from_logs(stories: Stories, session: str | None, asked: CallsQuery) -> None:
     found = asked.chosen(_found(stories, session, as_json=asked.as_json))
     if session is None and not stories.groups and not asked.as_json:
-        stories.show_that_there_is_none()
+        show_no_session(stories)
     else:
         asked.show(found)
     _say_what_is_missing(stories.n_not_understood)

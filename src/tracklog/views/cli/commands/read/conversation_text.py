@@ -42,6 +42,7 @@ from tracklog.reading.tool_outputs import FullText, OutputFiles
 from tracklog.search.texts import without_escapes
 from tracklog.sources.log_file import LogFile
 from tracklog.views.cli.output.terminal import Paper, cut, wrapped
+from tracklog.views.documents.runs import lineage_lines
 from tracklog.views.documents.sessions import Row, cost_words
 from tracklog.views.text.calls import (
     MARKS,
@@ -63,7 +64,7 @@ def head_lines(chosen: ThreadSelection, cost: CostSum, lineage: Lineage, paper: 
     session = chosen.session
     yield paper.painted(cut(excerpt(session.title or "(no title)", 200), paper.width), bold=True)
     facts = (session.id, _where(session), _how_much(session, cost), _circumstances(session))
-    for line in (*facts, *lineage.lines()):
+    for line in (*facts, *lineage_lines(lineage)):
         if line:
             yield paper.painted(cut(safe(line), paper.width), dim=True)
     if chosen.thread is not session.main:

@@ -24,6 +24,7 @@ from tracklog.home import tracklog_home
 from tracklog.live.turn_end import Stopped, answer_to_the_last_prompt, is_flushed, stopped
 from tracklog.model.session import Request, Session
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, safe_lines, talk
 
 PATIENCE_S = 2.0
@@ -99,7 +100,7 @@ def final(
     said: set[str] = set()
 
     def look() -> Session:
-        return Stories(roots, agent=agent, filters=filters, home=home, said=said).named(session)
+        return Stories(roots, agent=agent, filters=filters, home=home, said=said, talk=STDERR).named(session)
 
     found = final_answer(
         look,

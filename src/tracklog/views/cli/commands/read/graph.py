@@ -13,6 +13,7 @@ from tracklog.home import tilde
 from tracklog.model.ids import NodeId
 from tracklog.model.session import Branch, Compaction, Session, Turn
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper, cut
 from tracklog.views.documents.sessions import branch_row, compaction_row
 from tracklog.views.text.numbers import day_and_time
@@ -43,7 +44,7 @@ def graph(
     tracklog graph @last
     tracklog show @last --branch all
     """
-    story = Stories(roots, agent=agent, filters=filters, home=home).named(session)
+    story = Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR).named(session)
     if as_json:
         answer_json(
             {

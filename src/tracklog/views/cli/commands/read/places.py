@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,7 +23,11 @@ from tracklog.errors import NotThere
 from tracklog.home import tilde, tracklog_home
 from tracklog.sources.log_file import MAIN_KINDS, UUID, LogFile, LogFolder, Skipped
 from tracklog.views.cli.options import A_PATH, shared_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, count, safe, size
+
+if TYPE_CHECKING:
+    from tracklog.app.scope.read_sessions import Stories
 
 _WHOLE_ID = re.compile(UUID)
 
@@ -53,7 +58,7 @@ def path(
     found = find_logs(roots, agent=agent)
     matches = _of_project(session_named(session, found), cwd)
     if not any(file.kind in MAIN_KINDS for file in matches):  # perhaps the archive has it
-        found = find_logs(roots, agent=agent, home=tracklog_home(home))
+        found = find_logs(roots, agent=agent, home=tracklog_home(home), talk=STDERR)
         matches = _of_project(session_named(session, found), cwd)
     if matches:
         best = matches[0]
@@ -175,6 +180,17 @@ def show_nothing_found(found: ResolvedLogs, *, default: bool) -> None:
     answer("                 or set CLAUDE_CONFIG_DIR and CODEX_HOME, as for the agents")
     answer("No logs yet?     tracklog demo")
     answer("                 writes a small sample home to try everything on")
+
+
+def show_no_session(stories: Stories) -> None:
+    """Why there is no session that fits, and what to do about it."""
+    n_files, n_sessions = len(stories.found.files), len(stories.groups)
+    if n_sessions and stories.filters.asks:
+        answer(f"None of {count(n_sessions, 'session')} fits --since, --until, --project and --model.")
+    elif n_files:
+        answer(f"No session in {count(n_files, 'file')}: `tracklog places` shows what they are.")
+    else:
+        show_nothing_found(stories.found, default=not stories.has_roots)
 
 
 def _by_agent(rows: list[LogFolder]) -> list[LogFolder]:

@@ -19,6 +19,7 @@ from tracklog.model.records import Piece
 from tracklog.sources.files import NotReadable
 from tracklog.sources.log_file import LogFile
 from tracklog.views.cli.options import home_option, json_lines_option, root_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, in_colour, safe, short
 
 Row = dict[str, Any]
@@ -77,7 +78,7 @@ def _log_named(text: str, roots: tuple[Path, ...], home: Path | None) -> LogFile
         if found.skipped:
             raise UserError(f"cannot read {text}: {found.skipped[0].why}")
         return found.files[0]
-    matches = session_named(text, find_logs(roots, home=tracklog_home(home)))
+    matches = session_named(text, find_logs(roots, home=tracklog_home(home), talk=STDERR))
     if not matches:
         raise NotThere(f"no file and no session {text}: `tracklog places` shows where logs are")
     return matches[0]

@@ -13,9 +13,10 @@ import click
 from tracklog.app.index.open import indexed
 from tracklog.app.prices import load_prices
 from tracklog.app.scope.filters import Filters, moment_of
-from tracklog.app.session_costs import add_costs
+from tracklog.app.session_costs import costs_of_all
 from tracklog.views.cli.options import reading_options, sync_option
-from tracklog.views.documents.sessions import Row, cost_in, period_cost_in, session_row
+from tracklog.views.cli.output.stderr_talk import STDERR
+from tracklog.views.documents.sessions import Row, cost_in, cost_row, period_cost_in, period_row, session_row
 from tracklog.views.text.numbers import when
 from tracklog.views.text.printing import answer_json, count, excerpt, short, short_id, short_model
 
@@ -67,8 +68,9 @@ def sessions(
         _show_rest(listed, is_filtered=filters.asks)
     else:
         from tracklog.app.scope.read_sessions import Stories
+        from tracklog.views.cli.commands.read.places import show_no_session
 
-        Stories(roots, agent=agent, filters=filters, home=home).show_that_there_is_none()
+        show_no_session(Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR))
 
 
 class SessionPage(NamedTuple):
@@ -114,12 +116,14 @@ def _from_logs(
 ) -> SessionPage:
     from tracklog.app.scope.read_sessions import Stories
 
-    stories = Stories(roots, agent=agent, filters=filters, home=home)
+    stories = Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR)
     newest = Newest(most)
     for story in stories.each(until=newest.is_complete_before):
         newest.add(session_row(story, only_here=stories.is_only_here(story)))
     rows = newest.rows()
-    add_costs(rows, stories, home, filters)
+    costs = costs_of_all({(row["agent"], row["id"]) for row in rows}, stories, home, filters, talk=STDERR)
+    for row in rows:
+        row |= cost_row(costs.of(row["id"])) | period_row(row["id"], costs.in_period)
     n_all = newest.n_seen if newest.saw_all else len(stories.groups)
     return SessionPage(rows, n_all - len(rows), is_sure=newest.saw_all)
 

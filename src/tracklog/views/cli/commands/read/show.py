@@ -14,7 +14,9 @@ from tracklog.home import Home, tracklog_home
 from tracklog.ledger.request_costs import Costs
 from tracklog.views.cli.commands.read.conversation_text import CallOutputs, Drawing, lines_of
 from tracklog.views.cli.options import reading_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper
+from tracklog.views.documents.runs import lineage_row
 from tracklog.views.documents.sessions import Row, session_row, story_rows, turn_row
 from tracklog.views.text.printing import answer, answer_json
 
@@ -51,7 +53,7 @@ def show(
     tracklog show 3f2a --thinking
     tracklog show 3f2a --thread a27f6c8
     """
-    stories = Stories(roots, agent=agent, filters=filters, home=home)
+    stories = Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR)
     story = stories.named(session)
     chosen = ThreadSelection(story, thread=thread, branch=branch)
     costs = costs_of(stories, story, home)
@@ -61,7 +63,7 @@ def show(
     if as_json:
         turns = _turn_rows(chosen, costs, with_thinking=thinking)
         row = session_row(story, costs.sum, only_here=stories.is_only_here(story))
-        document = {"session": row, "turns": turns, **story_rows(story), **lineage.rows()}
+        document = {"session": row, "turns": turns, **story_rows(story), **lineage_row(lineage)}
         if with_output:
             document["outputs"] = outputs.rows(call for call in chosen.thread.calls if chosen.has(call))
         answer_json(document)

@@ -23,6 +23,7 @@ from tracklog.run.request import checked, fenced, with_context
 from tracklog.run.trust import Untrusted, trust
 from tracklog.views.cli.commands.run.await_child import awaited, signals_heard
 from tracklog.views.cli.commands.run.option_values import ChildOptions
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, safe, safe_lines, short, talk
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _texts(contexts: tuple[str, ...], home: Path | None) -> Iterator[tuple[str, 
     from tracklog.app.scope.filters import Filters
     from tracklog.app.scope.read_sessions import Stories
 
-    stories = Stories((), agent=None, filters=Filters(), home=home)
+    stories = Stories((), agent=None, filters=Filters(), home=home, talk=STDERR)
     for name in contexts:
         story = stories.named(name)
         if story.final is None or not story.final.text.strip():

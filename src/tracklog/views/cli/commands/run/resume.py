@@ -19,6 +19,7 @@ from tracklog.views.cli.commands.run.child import folder_of, prompt_with_context
 from tracklog.views.cli.commands.run.option_values import ChildOptions, prompt_of
 from tracklog.views.cli.commands.run.options import ChildCommand, child_options
 from tracklog.views.cli.options import agent_option, home_option, json_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import for_the_shell
 
 
@@ -71,7 +72,7 @@ def fork(
 
 
 def _story(session: str, agent: str | None, home: Path | None) -> Session:
-    stories = Stories((), agent=agent, filters=Filters(), home=home)
+    stories = Stories((), agent=agent, filters=Filters(), home=home, talk=STDERR)
     story = stories.named(session)
     if stories.is_only_here(story):
         raise NotThere(f"only the archive has {story.id}: `tracklog restore {story.id}` puts it back first")

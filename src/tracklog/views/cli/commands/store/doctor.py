@@ -24,6 +24,7 @@ from tracklog.views.cli.commands.store.doctor_checks import all_checks
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.output.drawing import Cell, bar, line, painted, paragraphs, table
 from tracklog.views.cli.output.progress import progress
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer_json, count, percent, short, size
 
 _LONGEST_NAME = 60
@@ -137,7 +138,7 @@ def doctor(
     version; every unknown kind and every key without a name in our records, with a place where it stands. What
     stands in the logs never changes the exit code: it is 1 only if a check of tracklog's own home fails.
     """
-    found, kept = _told_apart(find_logs(roots, agent=agent, home=tracklog_home(home)))
+    found, kept = _told_apart(find_logs(roots, agent=agent, home=tracklog_home(home), talk=STDERR))
     survey = survey_of(found)
     checks = all_checks(found, survey, home=tracklog_home(home), given=roots, n_kept=len(kept))
     if as_json:
