@@ -1,9 +1,4 @@
-"""What a use case tells people while it works: messages, and how far long work is.
-
-Rules
-  1. An answer is returned, never said. What is said is for people alone, and may be lost.
-  2. A text is as it came: who shows it makes it safe.
-"""
+"""What a use case says while it works: one line for people, and how far it is. Views pass in where it goes."""
 
 from __future__ import annotations
 
@@ -11,27 +6,25 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
-OnBytes = Callable[[int], None]
+Progress = tuple[Callable[[int], None], Callable[[int], None]]  # to be called with the total, and with parts
 
 
 class Talk(Protocol):
-    """Where messages and progress go."""
+    """Where a use case's messages and its progress go."""
 
     def say(self, text: str) -> None:
-        """Show one line."""
+        """One line beside the answer, for people."""
 
-    def progress(self, label: str) -> AbstractContextManager[tuple[OnBytes, OnBytes]]:
-        """Show, while the block runs, how much is done; gives what to call with the total, and with each part."""
+    def progress(self, label: str) -> AbstractContextManager[Progress]:
+        """Show progress while the block runs: gives what to call with the total bytes, and with parts."""
 
 
 class _Quiet:
-    """Shows nothing."""
-
     def say(self, text: str) -> None:
         pass
 
     @contextmanager
-    def progress(self, label: str) -> Iterator[tuple[OnBytes, OnBytes]]:  # noqa: ARG002 (as the protocol has it)
+    def progress(self, label: str) -> Iterator[Progress]:  # noqa: ARG002 (nothing is shown)
         yield _ignore, _ignore
 
 

@@ -22,7 +22,7 @@ from tracklog.agents.discovery import find_at
 from tracklog.agents.supported import support_for
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs, refuse_if_of_several, session_named
-from tracklog.app.talk import QUIET, OnBytes, Talk
+from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.live.run_entries import RunEntry, RunOrigin
@@ -201,7 +201,7 @@ class Stories:
                 self._said.add(path)
                 self._talk.say(f"tracklog: {path}: {problem.what}")
 
-    def _read(self, files: SessionFiles, on_bytes: OnBytes) -> Session:
+    def _read(self, files: SessionFiles, on_bytes: Callable[[int], None]) -> Session:
         kin, now = self._kin(files), datetime.now(UTC)
         return read_session(files, kin, lives=self._lives, now=now, on_bytes=on_bytes, spool=self._spool)
 

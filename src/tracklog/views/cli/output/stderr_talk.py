@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from tracklog.app.talk import OnBytes, Talk
+from tracklog.app.talk import Progress, Talk
 from tracklog.views.cli.output.progress import progress_of_unknown
 from tracklog.views.text.printing import talk
 
@@ -15,7 +15,7 @@ class _StderrTalk:
     def say(self, text: str) -> None:
         talk(text)
 
-    def progress(self, label: str) -> AbstractContextManager[tuple[OnBytes, OnBytes]]:
+    def progress(self, label: str) -> AbstractContextManager[Progress]:
         return progress_of_unknown(label)
 
 
