@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from tracklog.app.sql import index_to_ask
+from tracklog.app.sql import write_views
 from tracklog.home import tilde
-from tracklog.sql.ask import known_names
-from tracklog.sql.duckdb_views import Written, write_parquet
 from tracklog.views.cli.options import A_PATH, home_option, json_option, root_option, sync_option
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, size
+
+if TYPE_CHECKING:
+    from tracklog.app.sql import Written
 
 
 @click.command
@@ -31,8 +33,7 @@ def parquet(folder: Path, syncs: bool, roots: tuple[Path, ...], home: Path | Non
     tracklog parquet out/
     duckdb -c "select model, count(*) from 'out/ledger/**/*.parquet' group by 1"
     """
-    with index_to_ask(roots, home=home, views=known_names(columns=False), syncs=syncs, talk=STDERR) as db:
-        written = write_parquet(db, folder)
+    written = write_views(folder, roots, home=home, syncs=syncs, talk=STDERR)
     if as_json:
         views = [
             {"name": one.view, "rows": one.rows, "files": one.files, "bytes": one.bytes} for one in written

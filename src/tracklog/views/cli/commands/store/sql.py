@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
-from typing import Literal
 
 import click
 
-from tracklog.app.sql import index_to_ask
-from tracklog.errors import NOT_FINE, NotThere, UserError, why_failed
-from tracklog.sql.ask import LARGEST_ANSWER, Answered, TooLong, ask, views_named
+from tracklog.app.sql import LARGEST_ANSWER, Answered, Engine, answer_question, described_views, too_long
+from tracklog.errors import NOT_FINE, UserError, why_failed
 from tracklog.views.cli.commands.store.sql_rows import answer_csv, answer_json_answer
 from tracklog.views.cli.options import A_PATH, home_option, json_option, root_option, sync_option
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer_json, count, size, talk
 
-Engine = Literal["sqlite", "duckdb"]
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m)?")
 _SECONDS = {"ms": 0.001, "s": 1, None: 1, "m": 60}
 _LONGEST_TIMEOUT_S = 86_400
@@ -101,11 +97,17 @@ def sql(
     if as_csv and as_json:
         raise UserError("--csv or --json, not both")
     text = _question(question, file)
-    try:
-        with index_to_ask(roots, home=home, views=views_named(text), syncs=syncs, talk=STDERR) as db:
-            found = _answered(db, text, engine, limit=limit, timeout_s=timeout_s)
-    except TooLong as error:
-        raise NotThere(str(error)) from error
+    found = answer_question(
+        text,
+        roots,
+        home=home,
+        engine=engine,
+        limit=limit,
+        timeout_s=timeout_s,
+        last_resort=_last_resort(timeout_s),
+        syncs=syncs,
+        talk=STDERR,
+    )
     _show(found, as_json=as_json, as_csv=as_csv)
     if found.is_truncated:
         talk(f"tracklog: only the first {count(len(found.rows), 'row')}: {_what_gives_more(found, limit)}")
@@ -117,23 +119,12 @@ def _what_gives_more(found: Answered, limit: int) -> str:
     return f"an answer holds at most {size(LARGEST_ANSWER)}; ask for fewer columns, or for less of each"
 
 
-def _answered(
-    db: sqlite3.Connection, question: str, engine: Engine, *, limit: int, timeout_s: float
-) -> Answered:
-    if engine == "duckdb":
-        from tracklog.sql.duckdb_views import ask_duck  # only here: DuckDB is an extra
-
-        return ask_duck(db, question, limit=limit, timeout_s=timeout_s)
-    with _last_resort(timeout_s):
-        return ask(db, question, limit=limit, timeout_s=timeout_s)
-
-
 @contextmanager
 def _last_resort(timeout_s: float) -> Iterator[None]:
     """Ends the process if the question does not end: SQLite looks at no clock inside one function over a huge text."""
 
     def give_up() -> None:
-        talk(f"tracklog: {TooLong(timeout_s)}")
+        talk(f"tracklog: {too_long(timeout_s)}")
         os._exit(NOT_FINE)
 
     timer = Timer(timeout_s + _GRACE_S, give_up)
@@ -157,14 +148,12 @@ def _show(found: Answered, *, as_json: bool, as_csv: bool) -> None:
 
 
 def _show_schema(*, as_json: bool) -> None:
-    from tracklog.sql.schema_doc import described
-
     if as_json:
-        answer_json({"views": described()})
+        answer_json({"views": described_views()})
         return
     from tracklog.views.cli.commands.store.sql_table import show_schema
 
-    show_schema(described())
+    show_schema(described_views())
 
 
 def _question(given: str | None, file: Path | None) -> str:

@@ -16,8 +16,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from tracklog.sql.ask import Answered
-from tracklog.store.surrogates import as_text
+from tracklog.app.sql import Answered, half_text
 from tracklog.views.text.printing import SCHEMA_VERSION, cell
 
 
@@ -51,7 +50,7 @@ def flat(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """A value as JSON knows it."""
     if isinstance(value, bytes | bytearray | memoryview):
-        return odd_text(bytes(value)) or bytes(value).hex()
+        return half_text(bytes(value)) or bytes(value).hex()
     if isinstance(value, Decimal):
         value = float(value)
     if isinstance(value, float):
@@ -63,18 +62,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     return value.isoformat() if isinstance(value, date | datetime | time) else str(value)
-
-
-def odd_text(data: bytes) -> str | None:
-    """The text with half a character that these bytes are; None: they are no such."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        pass
-    else:
-        return None
-    try:
-        text: str = as_text(data)
-    except UnicodeDecodeError:
-        return None
-    return text

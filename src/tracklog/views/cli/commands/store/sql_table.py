@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tracklog.sql.ask import Answered
-from tracklog.views.cli.commands.store.sql_rows import flat, odd_text, plain
+from tracklog.app.sql import Answered, half_text
+from tracklog.views.cli.commands.store.sql_rows import flat, plain
 from tracklog.views.cli.output.drawing import Cell, line, painted, table
 from tracklog.views.cli.output.terminal import Paper
 from tracklog.views.text.printing import answer, count, short
@@ -49,7 +49,7 @@ def show_schema(views: Sequence[dict[str, Any]]) -> None:
 def _words(value: Any) -> str:
     if value is None:
         return "null"
-    if isinstance(value, bytes | bytearray | memoryview) and odd_text(bytes(value)) is None:
+    if isinstance(value, bytes | bytearray | memoryview) and half_text(bytes(value)) is None:
         return f"<{count(len(value), 'byte')}>"
     return str(flat(plain(value)))
 
