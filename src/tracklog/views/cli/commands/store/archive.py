@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tracklog.app.index.open import written
-from tracklog.archive.tables import ArchivedLog, archived_rows
-from tracklog.errors import NotThere, UserError
+from tracklog.app.archive import (
+    ArchiveTotals,
+    Recompression,
+    archive_totals,
+    archived_logs,
+    prune_archive,
+    recompress_archive,
+    refuse_without_archive,
+)
+from tracklog.errors import UserError
 from tracklog.home import Home, tilde, tracklog_home
-from tracklog.store.database import Database, reading
-from tracklog.store.scope import Scope, scope_of
 from tracklog.views.cli.options import shared_options
 from tracklog.views.text.numbers import moment_in_seconds
 from tracklog.views.text.printing import answer, answer_json, count, percent, safe, size, talk
 
 if TYPE_CHECKING:
-    from tracklog.index.prune import Pruning
+    from tracklog.app.archive import Pruning
 
 _AGE = re.compile(r"(\d{1,6})(d|w|mo?|y)?")
 _DAYS = {"d": 1, "w": 7, "mo": 30, "y": 365}
@@ -101,108 +104,60 @@ def archive(
     if prunes and older_than is None and to_size is None:
         raise UserError("say what is to go: --prune --older-than 90d, or --prune --to-size 5GB")
     ours = Home(tracklog_home(home))
-    meant = _Meant(scope_of(roots) if roots else None, agent)
-    if not ours.has_index():
-        raise NotThere("there is no archive yet: `tracklog index` makes it")
+    meant = archived_logs(roots, agent)
+    refuse_without_archive(ours)
     if recompresses:
-        _recompress(ours, as_json=as_json)
+        done = recompress_archive(ours)
+        if as_json:
+            answer_json(_recompression_document(done))
+        else:
+            _show_recompression(done)
     elif prunes:
-        _prune(ours, meant, older_than, to_size, is_forced=is_forced, dry_run=dry_run, as_json=as_json)
+        plan = prune_archive(
+            ours, meant, older_than_days=older_than, to_bytes=to_size, may_lose=is_forced, dry_run=dry_run
+        )
+        if as_json:
+            answer_json(_pruning_document(plan, dry_run=dry_run))
+        else:
+            is_too_much = to_size is not None and plan.left_bytes > to_size
+            _show_pruning(plan, dry_run=dry_run, is_too_much=is_too_much)
     else:
-        _status(ours, meant, as_json=as_json)
+        totals = archive_totals(ours, meant)
+        if as_json:
+            answer_json(_document(totals, ours))
+        else:
+            _show_totals(totals, ours)
 
 
-class _Meant:
-    """Which logs are asked for."""
-
-    def __init__(self, scope: Scope | None, agent: str | None) -> None:
-        self._scope = scope
-        self._agent = agent
-
-    def holds(self, log: ArchivedLog) -> bool:
-        is_there = self._scope is None or self._scope.holds(log.path)
-        return is_there and self._agent in (None, log.agent)
-
-
-def _status(home: Home, meant: _Meant, *, as_json: bool) -> None:
-    with reading(home) as database:
-        if database is None:
-            raise NotThere("the index was made by another release: `tracklog index` brings it up to date")
-        logs = [log for log in archived_rows(database.db, with_pruned=True) if meant.holds(log)]
-    status = _summed(logs, home)
-    if as_json:
-        answer_json(status)
-    else:
-        _show_status(status, home)
-
-
-def _summed(logs: Sequence[ArchivedLog], home: Home) -> dict[str, Any]:
-    held = [log for log in logs if not log.is_pruned]
-    contents, stored = _contents(held), sum(log.archived.stored_bytes for log in held)
-    lost = [log for log in held if log.is_current and log.state == "kept"]
+def _document(totals: ArchiveTotals, home: Home) -> dict[str, Any]:
+    contents = totals.contents_bytes
     return {
         "path": str(home.archive),
-        "logs": len(held),
+        "logs": totals.logs,
         "contents_bytes": contents,
-        "stored_bytes": stored,
-        "saving": round(1 - stored / contents, 4) if contents else 0.0,
-        "only_here": len(lost),
-        "only_here_bytes": _contents(lost),
-        "past": sum(log.is_only_here for log in held) - len(lost),
-        "recompressed": sum(log.is_cold for log in held),
-        "pruned": len(logs) - len(held),
-        "oldest_at": moment_in_seconds(held[0].mtime_ns) if held else None,
+        "stored_bytes": totals.stored_bytes,
+        "saving": round(1 - totals.stored_bytes / contents, 4) if contents else 0.0,
+        "only_here": totals.only_here,
+        "only_here_bytes": totals.only_here_bytes,
+        "past": totals.past,
+        "recompressed": totals.recompressed,
+        "pruned": totals.pruned,
+        "oldest_at": moment_in_seconds(totals.oldest_ns) if totals.oldest_ns is not None else None,
     }
 
 
-def _contents(logs: Sequence[ArchivedLog]) -> int:
-    return sum(log.archived.contents_bytes for log in logs)
-
-
-def _show_status(status: dict[str, Any], home: Home) -> None:
-    logs, contents, stored = status["logs"], status["contents_bytes"], status["stored_bytes"]
+def _show_totals(totals: ArchiveTotals, home: Home) -> None:
+    contents, stored = totals.contents_bytes, totals.stored_bytes
     share = f" ({percent(stored, contents)})" if contents else ""
-    answer(f"{count(logs, 'log')}, {size(contents)}, stored in {size(stored)}{share}")
-    answer(f"  {count(status['only_here'], 'log')} only here, {size(status['only_here_bytes'])}")
-    if status["past"]:
-        answer(f"  {count(status['past'], 'log')} as they were before they were rewritten")
-    if status["pruned"]:
-        answer(f"  {count(status['pruned'], 'log')} pruned")
-    if status["oldest_at"]:
-        answer(f"  the oldest of {status['oldest_at'][:10]}")
+    answer(f"{count(totals.logs, 'log')}, {size(contents)}, stored in {size(stored)}{share}")
+    answer(f"  {count(totals.only_here, 'log')} only here, {size(totals.only_here_bytes)}")
+    if totals.past:
+        answer(f"  {count(totals.past, 'log')} as they were before they were rewritten")
+    if totals.pruned:
+        answer(f"  {count(totals.pruned, 'log')} pruned")
+    if totals.oldest_ns is not None:
+        answer(f"  the oldest of {moment_in_seconds(totals.oldest_ns)[:10]}")
     answer(f"in {safe(tilde(home.archive))}")
-
-
-def _prune(
-    home: Home,
-    meant: _Meant,
-    older_than: int | None,
-    to_size: int | None,
-    *,
-    is_forced: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    from tracklog.index.prune import plan_pruning, prune
-
-    def work(database: Database) -> Pruning:
-        plan = plan_pruning(
-            database,
-            now_ns=time.time_ns(),
-            older_than_days=older_than,
-            to_bytes=to_size,
-            may_lose=is_forced,
-            is_meant=meant.holds,
-        )
-        if not dry_run:
-            prune(database, plan.gone)
-        return plan
-
-    plan = written(home, work)
-    if as_json:
-        answer_json(_pruning_document(plan, dry_run=dry_run))
-    else:
-        _show_pruning(plan, dry_run=dry_run, is_too_much=to_size is not None and plan.left_bytes > to_size)
 
 
 def _pruning_document(plan: Pruning, *, dry_run: bool) -> dict[str, Any]:
@@ -236,25 +191,19 @@ def _show_pruning(plan: Pruning, *, dry_run: bool, is_too_much: bool) -> None:
         )
 
 
-def _recompress(home: Home, *, as_json: bool) -> None:
-    from tracklog.archive.recompress import recompress, sweep
+def _recompression_document(done: Recompression) -> dict[str, Any]:
+    return {
+        "recompressed": done.logs,
+        "before_bytes": done.before_bytes,
+        "after_bytes": done.after_bytes,
+        "swept": done.swept,
+        "problems": done.problems,
+    }
 
-    swept, done = written(
-        home, lambda database: (sweep(database), recompress(database, now_ns=time.time_ns()))
-    )
-    if as_json:
-        answer_json(
-            {
-                "recompressed": done.n_logs,
-                "before_bytes": done.before_bytes,
-                "after_bytes": done.after_bytes,
-                "swept": swept,
-                "problems": done.problems,
-            }
-        )
-        return
+
+def _show_recompression(done: Recompression) -> None:
     for problem in done.problems:
         talk(f"tracklog: {problem}")
-    answer(f"{count(done.n_logs, 'log')}: {size(done.before_bytes)} became {size(done.after_bytes)}")
-    if swept:
-        answer(f"{count(swept, 'file')} that a killed process had left behind taken away")
+    answer(f"{count(done.logs, 'log')}: {size(done.before_bytes)} became {size(done.after_bytes)}")
+    if done.swept:
+        answer(f"{count(done.swept, 'file')} that a killed process had left behind taken away")

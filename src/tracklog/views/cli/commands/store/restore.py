@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from tracklog.agents.supported import support_for
-from tracklog.app.index.open import Index, indexed
-from tracklog.app.scope.resolve import ResolvedLogs, session_named
-from tracklog.archive.locate import known_log
-from tracklog.archive.restore import Restored, lost_logs, plan_restore
-from tracklog.archive.restore import restore as put_back
-from tracklog.archive.tables import archived
-from tracklog.errors import NotThere
+from tracklog.app.restore import RestoredSession, restore_session
 from tracklog.home import tilde
-from tracklog.store.catalogue import all_files
-from tracklog.store.values import KnownFile
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.text.numbers import moment_in_seconds
 from tracklog.views.text.printing import answer, answer_json, count, safe, size, talk
-
-_DAY_NS = 86_400_000_000_000
 
 
 @click.command
@@ -53,80 +40,38 @@ def restore(
     tracklog restore 12812c74
     tracklog restore 12812c74 --to /tmp/home
     """
-    with indexed(roots, home=home, settles=False) as index:
-        if index is None:
-            raise NotThere("there is no archive yet: `tracklog index` makes it")
-        rows = _rows_of(session, index, agent=agent, is_everywhere=not roots)
-        lost = lost_logs(index.database, [row.id for row in rows])
-        if not lost:
-            raise NotThere(f"all logs of {session} stand where they stood: there is nothing to restore")
-        now_ns = time.time_ns()
-        plan = plan_restore(lost, to=to, kept_since_ns=_kept_since(rows[0], now_ns, to), now_ns=now_ns)
-        if not dry_run:
-            put_back(index.database, plan, to=to)
+    done = restore_session(session, roots, agent=agent, home=home, to=to, dry_run=dry_run)
     if as_json:
-        answer_json(_document(rows[0], plan, dry_run=dry_run))
+        answer_json(_document(done, dry_run=dry_run))
     else:
-        _show(rows[0], plan, dry_run=dry_run)
+        _show(done, dry_run=dry_run)
 
 
-def _rows_of(text: str, index: Index, *, agent: str | None, is_everywhere: bool) -> list[KnownFile]:
-    """The logs of the session that is meant."""
-    database = index.database
-    known = [
-        row
-        for row in all_files(database.db)
-        if (is_everywhere or index.scope.holds(row.path)) and agent in (None, row.agent)
-    ]
-    at = archived(database.db)
-    files = [
-        known_log(row, at.get(row.id), database.home.archive)._replace(session=row.own_session or row.session)
-        for row in known
-    ]
-    matches = session_named(text, ResolvedLogs(files, [], index.roots))
-    if not matches:
-        raise NotThere(f"no session {text} in the archive: `tracklog sessions` lists all there are")
-    best = next(row for row in known if row.path == str(matches[0].path))
-    if best.session is None:
-        return [best]
-    return [best, *(row for row in known if _is_of(row, best) and row is not best)]
-
-
-def _is_of(row: KnownFile, best: KnownFile) -> bool:
-    return (row.agent, row.session) == (best.agent, best.session)
-
-
-def _kept_since(row: KnownFile, now_ns: int, to: Path | None) -> int | None:
-    """Its client would delete what is older than this at its next start, if it deletes any; a day is left for that."""
-    kept = support_for(row.agent).logs.retention(Path(row.root)) if to is None else None
-    return None if kept is None else now_ns - max(kept.days - 1, 0) * _DAY_NS
-
-
-def _document(row: KnownFile, plan: Sequence[Restored], *, dry_run: bool) -> dict[str, Any]:
+def _document(done: RestoredSession, *, dry_run: bool) -> dict[str, Any]:
     return {
-        "session": row.session,
-        "agent": row.agent,
+        "session": done.session,
+        "agent": done.agent,
         "restored": not dry_run,
         "files": [
             {
                 "path": str(one.path),
-                "kind": one.log.kind,
-                "bytes": one.log.archived.contents_bytes,
+                "kind": one.kind,
+                "bytes": one.n_bytes,
                 "modified_at": moment_in_seconds(one.mtime_ns),
             }
-            for one in plan
+            for one in done.files
         ],
     }
 
 
-def _show(row: KnownFile, plan: Sequence[Restored], *, dry_run: bool) -> None:
-    client, total = support_for(row.agent), size(sum(one.log.archived.contents_bytes for one in plan))
-    answer(f"{'would put back' if dry_run else 'put back'} {count(len(plan), 'file')}, {total}")
-    for one in plan:
+def _show(done: RestoredSession, *, dry_run: bool) -> None:
+    total = size(sum(one.n_bytes for one in done.files))
+    answer(f"{'would put back' if dry_run else 'put back'} {count(len(done.files), 'file')}, {total}")
+    for one in done.files:
         answer(f"  {safe(tilde(one.path))}")
-    if any(one.mtime_ns != one.log.mtime_ns for one in plan):
+    if any(one.is_made_new for one in done.files):
         talk(
-            f"tracklog: as old as they are, {client.label} would delete them at its next start: their time is now"
+            f"tracklog: as old as they are, {done.client} would delete them at its next start: their time is now"
         )
-    if client.resume_words and row.session and not dry_run:
-        answer(f"{' '.join(client.resume_words)} {safe(row.session)}   (in the folder that it ran in)")
+    if done.resume_words and done.session and not dry_run:
+        answer(f"{' '.join(done.resume_words)} {safe(done.session)}   (in the folder that it ran in)")
