@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from tracklog.agents.hooks.command import recorder_for
-from tracklog.agents.hooks.places import LEVELS, HookEntry, HookFile, Level, Machine, each_file_once
-from tracklog.agents.supported import SUPPORTED, support_for
-from tracklog.errors import NOT_FINE, UserError
-from tracklog.home import Home, tilde, tracklog_home
-from tracklog.hooks.install import (
+from tracklog.app.hooks import (
+    AGENTS,
+    LEVELS,
+    HookChanges,
+    HookEntry,
+    HookStatus,
     InstallOutcome,
-    Receipts,
-    chosen_events,
-    install,
-    install_notify,
-    may_be_there,
-    refuse_unknown_events,
-    uninstall,
-    uninstall_notify,
+    Level,
+    hook_status,
+    install_hooks,
+    uninstall_hooks,
 )
-from tracklog.hooks.status import HookStatus, status_of
+from tracklog.errors import NOT_FINE
+from tracklog.home import Home, tilde, tracklog_home
 from tracklog.views.cli.options import home_option, json_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, count, safe, short, talk
 
 _COMMAND_WIDTH = 60
 
 
 def _agent_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    agents = click.Choice(list(SUPPORTED))
+    agents = click.Choice(AGENTS)
     return click.option("--agent", type=agents, help="Only this agent. Else all whose home exists.")(command)
 
 
@@ -101,21 +97,18 @@ def install_command(
     Old releases of Claude Code ignore a settings file as a whole when it names an event that they do not know. If your
     newest log was written by one before 2.1.100, only the events of --events oldest are asked for.
     """
-    refuse_unknown_events(events)
-    ours, machine = Home(tracklog_home(home)), _machine()
-    places = list(_places(machine, agent, level or "user"))
-    ours.make()
-    receipts, recorder = Receipts(ours.path), recorder_for(ours.path)
-    work: list[Callable[[], InstallOutcome]] = []
-    for place in places:
-        if meant := chosen_events(place.agent, events or _fitting(place, machine)):
-            work.append(partial(install, place, meant, recorder=recorder, receipts=receipts))
-        if (notify := _notify_file(place, machine)) is not None and not no_notify:
-            work.append(partial(install_notify, notify, recorder=recorder, receipts=receipts))
-    done = _all_done(work, as_json=as_json)
-    for agent_name in dict.fromkeys(one.agent for one in done if one.outcome in ("installed", "changed")):
-        if (note := support_for(agent_name).hooks.note_after_install) is not None:
-            talk(f"tracklog: {note}")
+    changes = install_hooks(
+        Home(tracklog_home(home)),
+        Path.cwd(),
+        agent=agent,
+        level=level,
+        events=events,
+        with_notify=not no_notify,
+        talk=STDERR,
+    )
+    _tell(changes, as_json=as_json)
+    for note in changes.notes:
+        talk(f"tracklog: {note}")
 
 
 @hooks.command("uninstall")
@@ -129,12 +122,7 @@ def uninstall_command(level: Level | None, agent: str | None, home: Path | None,
     Without a level: from everywhere they were put, and from all levels of this folder. A file that nobody edited since
     is again what it was; later edits stay; a file that we made goes if nothing else is in it.
     """
-    machine, receipts = _machine(), Receipts(tracklog_home(home))
-    levels = (level,) if level else LEVELS
-    places = each_file_once(place for one in levels for place in _present(machine, receipts, agent, one))
-    places += _remembered(places, receipts, agent) if level is None else []
-    ways = [(uninstall_notify if place.path.suffix == ".toml" else uninstall, place) for place in places]
-    _all_done([partial(way, place, receipts=receipts) for way, place in ways], as_json=as_json)
+    _tell(uninstall_hooks(tracklog_home(home), Path.cwd(), agent=agent, level=level), as_json=as_json)
 
 
 @hooks.command("status")
@@ -148,7 +136,7 @@ def status_command(ctx: click.Context, agent: str | None, home: Path | None, as_
     Ours and those of others: in your settings, in those of the project in this folder, in managed settings, and in
     plugins. Where it can be told, also why one does not run.
     """
-    status = status_of(_machine(), (agent,) if agent else tuple(SUPPORTED))
+    status = hook_status(Path.cwd(), agent=agent)
     if as_json:
         answer_json(_document(status))
     else:
@@ -159,83 +147,17 @@ def status_command(ctx: click.Context, agent: str | None, home: Path | None, as_
         ctx.exit(NOT_FINE)
 
 
-def _fitting(place: HookFile, machine: Machine) -> list[str]:
-    """The set of events that the client understands, as far as its newest log shows."""
-    support = support_for(place.agent)
-    events, old_release = support.hooks.suitable_events(machine)
-    if old_release is not None:
-        talk(
-            f"tracklog: {support.label} {old_release} knows few events, and only those are asked for: "
-            "install again after an update"
-        )
-    return [events]
-
-
-def _machine() -> Machine:
-    return Machine(os.environ, Path.cwd())
-
-
-def _places(machine: Machine, agent: str | None, level: Level) -> Iterator[HookFile]:
-    """Where to install: at the agent that was named, else at all that are there."""
-    meant = [agent] if agent else [one for one in SUPPORTED if _has_home(one, machine)]
-    if not meant:
-        labels = " nor ".join(support.label for support in SUPPORTED.values())
-        raise UserError(f"neither {labels} has a home here: say which one with --agent")
-    places = [place for one in meant if (place := support_for(one).hooks.file_for(machine, level))]
-    if not places:
-        raise UserError(f"{support_for(meant[0]).label} has no {level} level: say --user or --project")
-    yield from places
-
-
-def _has_home(agent: str, machine: Machine) -> bool:
-    home = support_for(agent).hooks.home(machine.env)
-    return home is not None and home.is_dir()
-
-
-def _present(machine: Machine, receipts: Receipts, agent: str | None, level: Level) -> Iterator[HookFile]:
-    """Where our hooks may be on this level, or were about to be when an install was killed."""
-    remembered = {str(path) for path in receipts.paths()}
-    for one in [agent] if agent else SUPPORTED:
-        place = support_for(one).hooks.file_for(machine, level)
-        if place and (may_be_there(place.path) or os.path.realpath(place.path) in remembered):
-            yield place
-        if place and (notify := _notify_file(place, machine)) and may_be_there(notify.path):
-            yield notify
-
-
-def _notify_file(place: HookFile, machine: Machine) -> HookFile | None:
-    return support_for(place.agent).hooks.notify_file(machine, place.level)
-
-
-def _remembered(known: list[HookFile], receipts: Receipts, agent: str | None) -> Iterator[HookFile]:
-    """Files elsewhere that we have changed: in other projects, in homes that the environment names no more."""
-    seen = {os.path.realpath(place.path) for place in known}
-    for path in receipts.paths():
-        # The name may be of the user's own making: a link was followed. All files of hooks have the same form.
-        levels = {one: level for one in SUPPORTED if (level := support_for(one).hooks.level_of(path))}
-        whose, level = next(iter(levels.items()), (next(iter(SUPPORTED)), "project"))
-        if str(path) not in seen and agent in (None, whose):
-            yield HookFile(whose, level, path)
-
-
-def _all_done(work: list[Callable[[], InstallOutcome]], *, as_json: bool) -> list[InstallOutcome]:
-    """Does all of it, tells what was done, then what could not be."""
-    done, failures = [], []
-    for one in work:
-        try:
-            done.append(one())
-        except UserError as error:
-            failures.append(error)
-    if done or not failures:
-        _tell(done, as_json=as_json)
-    for failure in failures[:-1]:
+def _tell(changes: HookChanges, *, as_json: bool) -> None:
+    """What was done, then what could not be."""
+    if changes.done or not changes.failures:
+        _show_done(changes.done, as_json=as_json)
+    for failure in changes.failures[:-1]:
         talk(f"tracklog: {failure}")
-    if failures:
-        raise failures[-1]
-    return done
+    if changes.failures:
+        raise changes.failures[-1]
 
 
-def _tell(done: list[InstallOutcome], *, as_json: bool) -> None:
+def _show_done(done: list[InstallOutcome], *, as_json: bool) -> None:
     if as_json:
         rows = [{**one._asdict(), "path": str(one.path), "events": list(one.events)} for one in done]
         answer_json({"files": rows})
@@ -264,7 +186,7 @@ def _show(status: HookStatus) -> None:
     if not status.hooks:
         answer("No hooks. `tracklog hooks install` puts ours in.")
         return
-    for agent in SUPPORTED:
+    for agent in AGENTS:
         hooks = [hook for hook in status.hooks if hook.agent == agent]
         if hooks:
             line(painted(agent, "bold"), f"  {count(len(hooks), 'hook')}")
