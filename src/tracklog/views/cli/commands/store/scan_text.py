@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracklog.home import tilde
-from tracklog.secrets.tables import LoggedSecret
 from tracklog.views.cli.commands.read.places import show_skipped
 from tracklog.views.cli.output.drawing import line, painted, table
 from tracklog.views.text.printing import count, short_id, size
 
 if TYPE_CHECKING:
-    from tracklog.app.secrets import ScanResult
+    from tracklog.app.secrets import LoggedSecret, ScanResult
 
 _SHOWN = 40
 _DIGITS = 8
