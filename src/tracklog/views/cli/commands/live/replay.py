@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
+from tracklog.app.replay import Replay, ReplayQuery, ReplayStep, replayed
 from tracklog.clock import moment_text
-from tracklog.errors import UserError
-from tracklog.home import tilde, tracklog_home
-from tracklog.reading.session_files import SessionFiles
-from tracklog.replay.plan import ReplayStep
-from tracklog.replay.play import replay as play
+from tracklog.home import tilde
 from tracklog.views.cli.options import A_PATH, agent_option, home_option, json_lines_option, root_option
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, count, safe, talk
@@ -101,46 +94,24 @@ def replay(
     tracklog replay 12812c74 64c2b3d3 /tmp/fake --speed 10 --torn
     tracklog replay @last /tmp/fake --speed max
     """
-    target = directory.absolute()
-    spooled = _spool_of(target, spool, hooks=hooks)
-    chosen = list(_chosen(sessions, Stories(roots, agent=agent, filters=Filters(), home=home, talk=STDERR)))
-    steps = play(
-        chosen,
-        target,
+    asked = ReplayQuery(
+        sessions,
+        directory,
         speed=speed,
         as_id=as_id,
         is_torn=is_torn,
         registers=registers,
-        spool=spooled,
+        hooks=hooks,
+        spool=spool,
         keeps_times=keeps_times,
         longest_pause_s=longest_pause_s,
     )
+    playing = replayed(asked, roots, agent=agent, home=home, talk=STDERR)
     if as_json:
-        for step in steps:
+        for step in playing.steps:
             _answer_now(json.dumps(_row(step)))
     else:
-        _show(steps, chosen, target, spooled)
-
-
-def _spool_of(target: Path, given: Path | None, *, hooks: bool) -> Path | None:
-    if given is None:
-        return target / "tracklog" if hooks else None
-    if os.path.realpath(given) == os.path.realpath(tracklog_home(None)):
-        raise UserError(
-            f"{given} is your own tracklog home, where made-up hook calls would stand beside real ones: "
-            "name another one with --spool"
-        )
-    return given.absolute()
-
-
-def _chosen(names: Iterable[str], stories: Stories) -> Iterator[SessionFiles]:
-    """The sessions that were named, each once."""
-    seen = set()
-    for name in names:
-        files = stories.files_of(stories.named(name))[0]
-        if (files.agent, files.id) not in seen:
-            seen.add((files.agent, files.id))
-            yield files
+        _show(playing)
 
 
 def _row(step: ReplayStep) -> dict[str, object]:
@@ -159,15 +130,14 @@ def _answer_now(line: str) -> None:
     sys.stdout.flush()  # others read along while it runs
 
 
-def _show(
-    steps: Iterator[ReplayStep], chosen: Sequence[SessionFiles], target: Path, spool: Path | None
-) -> None:
-    talk(f"replaying {count(len(chosen), 'session')} into {tilde(target)}; Ctrl-C stops")
-    done = Counter(step.what for step in steps)
+def _show(playing: Replay) -> None:
+    target = playing.target
+    talk(f"replaying {count(playing.n_sessions, 'session')} into {tilde(target)}; Ctrl-C stops")
+    done = Counter(step.what for step in playing.steps)
     answer(
         f"replayed {count(done['ended'], 'session')} into {safe(tilde(target))}: "
         f"{count(done['wrote'], 'write')}, {count(done['hook'], 'hook call')}, "
         f"{count(done['registry'], 'change')} of the registry"
     )
-    if spool is not None:
-        answer(f"  the hook calls are in {safe(tilde(spool))}")
+    if playing.spool is not None:
+        answer(f"  the hook calls are in {safe(tilde(playing.spool))}")

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
+from tracklog.app.context_cost import KINDS, ContextReport, Kind, Thing, context_report, cost_of_things
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
-from tracklog.app.session_costs import costs_of
 from tracklog.home import tilde
-from tracklog.ledger.context_cost import KINDS, THINGS, Kind, Thing, contents_of
-from tracklog.ledger.context_cost import carried as carried_in
-from tracklog.ledger.cost_sums import CostSum
 from tracklog.model.ids import CallId
 from tracklog.model.session import Call, Session
 from tracklog.model.usage import micro
@@ -39,24 +34,6 @@ KIND_WORDS: dict[Kind, str] = {
     "beginning": "instructions and tools",
     "unseen": "what no log explains",
 }
-
-
-class ContextReport(NamedTuple):
-    """The items that the prompts of a session consisted of."""
-
-    session: Session
-    things: list[Thing]
-    cost: CostSum
-
-    @property
-    def listed(self) -> list[Thing]:
-        """Items of a log that were read at least once, most expensive first."""
-        return [thing for thing in self.things if thing.kind in THINGS and thing.n_reads]
-
-    @property
-    def prompts_pico_usd(self) -> int | None:
-        """Cost of all prompts."""
-        return total(self.things)
 
 
 @click.command
@@ -87,27 +64,12 @@ def carried(
     tracklog carried @last
     tracklog carried 3f2a --limit 5
     """
-    found = _found(Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR), session, home)
+    found = context_report(session, roots, agent=agent, filters=filters, home=home, talk=STDERR)
     most = limit if limit or as_json else _SHOWN
     if as_json:
         answer_json(_document(found, most))
     else:
         _show(found, most or len(found.listed))
-
-
-def _found(stories: Stories, name: str, home: Path | None) -> ContextReport:
-    story = stories.named(name)
-    costs = costs_of(stories, story, home)
-    things = carried_in(story, contents_of(stories.files_of(story)[0]), costs.spent())
-    return ContextReport(story, things, costs.sum)
-
-
-def total(things: Iterable[Thing]) -> int | None:
-    """The cost of items together; None if no request that read them has a price."""
-    read = [thing for thing in things if thing.n_reads]
-    if all(thing.n_unpriced_reads == thing.n_reads for thing in read):
-        return None
-    return sum(thing.cost_pico_usd for thing in read)
 
 
 def _document(found: ContextReport, most: int | None) -> Row:
@@ -118,13 +80,9 @@ def _document(found: ContextReport, most: int | None) -> Row:
         "cost_micro_usd": micro(found.cost.cost_pico_usd),
         "cost_is_lower_bound": found.cost.is_lower_bound,
         "prompt_cost_micro_usd": micro(found.prompts_pico_usd),
-        "kinds": [_kind_row(kind, _of_kind(found.things, kind)) for kind in KINDS],
+        "kinds": [_kind_row(kind, found.of_kind(kind)) for kind in KINDS],
         "carried": rows,
     }
-
-
-def _of_kind(things: Iterable[Thing], kind: Kind) -> list[Thing]:
-    return [thing for thing in things if thing.kind == kind and thing.n_reads]
 
 
 def _kind_row(kind: Kind, things: Sequence[Thing]) -> Row:
@@ -132,7 +90,7 @@ def _kind_row(kind: Kind, things: Sequence[Thing]) -> Row:
         "kind": kind,
         "things": len(things),
         "read_tokens": sum(thing.read_tokens for thing in things),
-        "cost_micro_usd": micro(total(things)),
+        "cost_micro_usd": micro(cost_of_things(things)),
     }
 
 
@@ -230,8 +188,8 @@ def _where(thing: Thing, session: Session) -> str:
 def _show_kinds(found: ContextReport) -> None:
     from tracklog.views.cli.output.drawing import Cell, bar, line, painted, table
 
-    tokens = Counter({kind: sum(one.read_tokens for one in _of_kind(found.things, kind)) for kind in KINDS})
-    costs = {kind: total(_of_kind(found.things, kind)) for kind in KINDS}
+    tokens = Counter({kind: sum(one.read_tokens for one in found.of_kind(kind)) for kind in KINDS})
+    costs = {kind: cost_of_things(found.of_kind(kind)) for kind in KINDS}
     whole = found.prompts_pico_usd
     sizes = tokens if whole is None else Counter({kind: costs[kind] or 0 for kind in KINDS})
     rows: list[list[Cell]] = [

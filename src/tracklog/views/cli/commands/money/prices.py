@@ -10,11 +10,19 @@ from typing import Any
 
 import click
 
-from tracklog.app.prices import load_prices, own_prices_path
+from tracklog.app.prices import (
+    STANDARD_TERMS,
+    Multiplier,
+    PriceListEntry,
+    Prices,
+    PriceTier,
+    Quote,
+    load_prices,
+    own_prices_path,
+    price_list,
+)
 from tracklog.errors import NotThere
 from tracklog.home import tilde
-from tracklog.ledger.prices.book import STANDARD_TERMS, Multiplier, PriceTier, Quote
-from tracklog.ledger.prices.rates import PriceListEntry, Prices
 from tracklog.views.cli.options import A_PATH, home_option, json_option
 from tracklog.views.text.printing import answer, answer_json, count, safe, short
 
@@ -63,7 +71,7 @@ def prices(
     if check:
         _answer_check(path, known, as_json=as_json)
         return
-    models = _asked_for(model, known)
+    models = price_list(known, model)
     if as_json:
         answer_json(document(models, known))
     if model is not None and not models:
@@ -109,16 +117,6 @@ def _step_row(step: PriceTier) -> dict[str, int]:
         "cache_write_1h_micro_usd_per_mtok": step.cache_write_1h,
         "web_search_micro_usd": step.web_search // 10**6,
     }
-
-
-def _asked_for(model: str | None, known: Prices) -> list[PriceListEntry]:
-    if model is None:
-        return known.listing()
-    exact = known.listed(model)
-    if exact is not None:
-        return [exact]
-    part = model.strip().lower()
-    return [one for one in known.listing() if part and part in one.model.lower()]
 
 
 def _answer_path(path: Path, *, as_json: bool) -> None:
