@@ -6,30 +6,25 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tracklog.agents.discovery import places as summed
-from tracklog.agents.supported import SUPPORTED, support_for
-from tracklog.app.scope.resolve import ResolvedLogs, find_logs, session_named
+from tracklog.app.logs.places import LogFolder, SessionPath, Skipped, log_folders, session_path
+from tracklog.app.scope.resolve import ResolvedLogs, find_logs
 from tracklog.errors import NotThere
-from tracklog.home import tilde, tracklog_home
-from tracklog.sources.log_file import MAIN_KINDS, UUID, LogFile, LogFolder, Skipped
+from tracklog.home import tilde
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, count, safe, size
 
 if TYPE_CHECKING:
     from tracklog.app.scope.read_sessions import Stories
-
-_WHOLE_ID = re.compile(UUID)
 
 
 @click.command
@@ -55,57 +50,22 @@ def path(
     session of Claude Code that has not begun: the path where it will be written. Exits with 1 if there is no such
     session.
     """
-    found = find_logs(roots, agent=agent)
-    matches = _of_project(session_named(session, found), cwd)
-    if not any(file.kind in MAIN_KINDS for file in matches):  # perhaps the archive has it
-        found = find_logs(roots, agent=agent, home=tracklog_home(home), talk=STDERR)
-        matches = _of_project(session_named(session, found), cwd)
-    if matches:
-        best = matches[0]
-        _answer(best.path.absolute(), agent=best.agent, exists=best.stored is None, as_json=as_json)
-    elif (
-        cwd is not None
-        and _WHOLE_ID.fullmatch(session)
-        and (expected := _expected(session, cwd, found, agent)) is not None
-    ):
-        _answer(expected[0], agent=expected[1], exists=False, as_json=as_json)
-    else:
-        if as_json:
-            answer_json({"path": None, "agent": None, "exists": False})
-        raise NotThere(
-            f"no session {session}: `tracklog places` shows where logs are, --root looks elsewhere"
-        )
-
-
-def _of_project(matches: Sequence[LogFile], cwd: Path | None) -> list[LogFile]:
-    """A session may stand in several projects; the one of the working directory comes first."""
-    if cwd is None:
-        return list(matches)
-    homes = {(file.agent, file.root) for file in matches}
-    own = {folder for agent, home in homes for folder in support_for(agent).logs.project_folders(home, cwd)}
-    return sorted(matches, key=lambda file: (file.size == 0, file.path.parent not in own))
-
-
-def _expected(
-    session: str, cwd: Path, found: ResolvedLogs, agent: str | None
-) -> tuple[Path, str | None] | None:
-    """Where a session will be written, and by which agent; in the first home that it may write to, or its usual one."""
-    for one in SUPPORTED.values():
-        if agent in (None, one.name):
-            home = next((root.path for root in found.roots if root.agent in (None, one.name)), None)
-            expected = one.logs.transcript_path(session, cwd, root=home)
-            if expected is not None:
-                return expected, one.name
-    return None
-
-
-def _answer(where: Path, *, agent: str | None, exists: bool, as_json: bool) -> None:
+    found = session_path(session, roots, cwd=cwd, agent=agent, home=home, talk=STDERR)
+    if found is not None:
+        _answer(found, as_json=as_json)
+        return
     if as_json:
-        answer_json({"path": str(where), "agent": agent, "exists": exists})
+        answer_json({"path": None, "agent": None, "exists": False})
+    raise NotThere(f"no session {session}: `tracklog places` shows where logs are, --root looks elsewhere")
+
+
+def _answer(found: SessionPath, *, as_json: bool) -> None:
+    if as_json:
+        answer_json({"path": str(found.path), "agent": found.agent, "exists": found.exists})
     elif sys.stdout.isatty():
-        answer(safe(str(where)))
+        answer(safe(str(found.path)))
     else:
-        sys.stdout.buffer.write(os.fsencode(where) + b"\n")  # for scripts: the very bytes
+        sys.stdout.buffer.write(os.fsencode(found.path) + b"\n")  # for scripts: the very bytes
 
 
 _EXAMPLES_SHOWN = 3
@@ -132,7 +92,7 @@ def places(agent: str | None, roots: tuple[Path, ...], home: Path | None, as_jso
 
 def place_rows(found: ResolvedLogs) -> list[dict[str, object]]:
     """The places as the contract names their fields."""
-    return [{**row._asdict(), "path": str(row.path), "kind": row.kind.value} for row in summed(found.files)]
+    return [{**row._asdict(), "path": str(row.path), "kind": row.kind.value} for row in log_folders(found)]
 
 
 def skipped_rows(skipped: Iterable[Skipped]) -> list[dict[str, str]]:
@@ -144,7 +104,7 @@ def show_places(found: ResolvedLogs) -> None:
     """One block per agent and place, then the total."""
     from tracklog.views.cli.output.drawing import line, painted, table
 
-    for (agent, path), rows in groupby(_by_agent(summed(found.files)), key=lambda row: (row.agent, row.path)):
+    for (agent, path), rows in groupby(_by_agent(log_folders(found)), key=lambda row: (row.agent, row.path)):
         line(painted(agent or "unknown agent", "bold"), "  ", tilde(path))
         table([(row.kind.value, *count(row.files, "file").split(), size(row.bytes)) for row in rows], "<><>")
     line(painted("total", "bold"), f"  {count(len(found.files), 'file')}, {size(found.bytes)}")

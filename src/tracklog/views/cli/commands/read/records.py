@@ -11,13 +11,8 @@ from typing import Any
 
 import click
 
-from tracklog.agents.registry import lines_of, reader_for
-from tracklog.app.scope.resolve import find_logs, session_named
-from tracklog.errors import NotThere, UserError
-from tracklog.home import tracklog_home
+from tracklog.app.logs.records import log_named, pieces_of
 from tracklog.model.records import Piece
-from tracklog.sources.files import NotReadable
-from tracklog.sources.log_file import LogFile
 from tracklog.views.cli.options import home_option, json_lines_option, root_option
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, in_colour, safe, short
@@ -58,47 +53,13 @@ def records(
     gives one row, a torn line one for each of its pieces: `read`, `unknown` (JSON that we cannot name) or `broken`
     (not JSON). Rows come as they are read, however long the log is.
     """
-    log = _log_named(file, roots, home)
+    log = log_named(file, roots, home=home, talk=STDERR)
     show = _as_json if as_json else _as_text()
     if not as_json and sys.stdout.isatty():
         _show_head()
-    try:
-        for piece, strays in _pieces(log, extra=extra):
-            if reading in (None, piece.reading) and kind in (None, piece.record.kind):
-                answer(show(_row(piece, strays, raw=raw)))
-    except NotReadable as refusal:
-        raise NotThere(f"cannot read {refusal.path}: {refusal.why}") from refusal
-
-
-def _log_named(text: str, roots: tuple[Path, ...], home: Path | None) -> LogFile:
-    if os.path.isdir(text):
-        raise UserError(f"{text} is a directory: name one of the files in it")
-    if _may_be_a_file(text):
-        found = find_logs([Path(text)])
-        if found.skipped:
-            raise UserError(f"cannot read {text}: {found.skipped[0].why}")
-        return found.files[0]
-    matches = session_named(text, find_logs(roots, home=tracklog_home(home), talk=STDERR))
-    if not matches:
-        raise NotThere(f"no file and no session {text}: `tracklog places` shows where logs are")
-    return matches[0]
-
-
-def _may_be_a_file(text: str) -> bool:
-    try:
-        os.lstat(text)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True  # whoever opens it will meet the same refusal and report it
-    return True
-
-
-def _pieces(log: LogFile, *, extra: bool) -> Iterator[tuple[Piece, Row | None]]:
-    reader = reader_for(log)
-    drift = reader.drift()
-    for piece in reader.read(lines_of(log)):
-        yield piece, dict(drift.strays(piece)) if extra else None
+    for piece, strays in pieces_of(log, extra=extra):
+        if reading in (None, piece.reading) and kind in (None, piece.record.kind):
+            answer(show(_row(piece, strays, raw=raw)))
 
 
 def _row(piece: Piece, strays: Row | None, *, raw: bool) -> Row:
