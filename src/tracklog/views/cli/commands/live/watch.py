@@ -2,10 +2,6 @@
 
 What is done for an event that is shown: a bell, a notification, a program. Only what was asked for.
 
-Rules
-  1. What a session says is data. A program is run by its words, never by a shell; the event is on its stdin, as JSON.
-  2. A program that fails or takes too long is said, and stops nothing.
-
 Live events in words: a line for people, a document for scripts.
 """
 
@@ -14,26 +10,16 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from functools import wraps
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
-from tracklog.app.index.open import asked_roots
-from tracklog.errors import NOT_FINE, NotThere, UserError
-from tracklog.home import Home, tracklog_home
-from tracklog.live.journal import LiveEvent, last_number
-from tracklog.live.notify import notify, plain, ring
-from tracklog.live.watch.shared import journal_of, live_events
-from tracklog.live.watch.watcher import Watch
-from tracklog.model.states import LiveState
-from tracklog.sources.log_file import Root
+from tracklog.app.live.watch import LiveEvent, notify_of_wait, ring, run_program, watched_events
+from tracklog.errors import NOT_FINE, UserError
 from tracklog.views.cli.options import agent_option, home_option, json_lines_option, root_option
 from tracklog.views.text.printing import answer, excerpt, safe, short_id, talk
 
@@ -100,7 +86,6 @@ def _told(given: object) -> str:
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-_PATIENCE_S = 30.0
 _WAITS = "waiting_began"
 _PLACEHOLDER = re.compile(r"\{(event|session|state|path)\}")
 
@@ -117,10 +102,13 @@ class Acts(NamedTuple):
         if event.event == _WAITS:
             if self.rings:
                 ring(sys.stderr)
-            if self.notifies and (why := _notified(event)) is not None:
+            if self.notifies and (why := notify_of_wait(event)) is not None:
                 talk(f"tracklog: no notification: {why}")
         if self.words:
-            _run([_filled(word, event) for word in self.words], event)
+            told = event_document(event).encode() + b"\n"
+            why = run_program([_filled(word, event) for word in self.words], told)
+            if why is not None:
+                talk(f"tracklog: {why}")
 
 
 def acts_options(command: Command) -> Command:
@@ -165,22 +153,6 @@ def _filled(word: str, event: LiveEvent) -> str:
     return _PLACEHOLDER.sub(
         lambda found: facts[found[1]].replace("\0", ""), word
     )  # in one pass: values are data
-
-
-def _notified(event: LiveEvent) -> str | None:
-    what = str(event.data.get("waiting_for") or "you")
-    return notify(plain(f"A session waits for {what}"), plain(str(event.data.get("doing") or "")))
-
-
-def _run(words: list[str], event: LiveEvent) -> None:
-    told = event_document(event).encode() + b"\n"
-    try:
-        done = subprocess.run(words, input=told, stdout=subprocess.DEVNULL, timeout=_PATIENCE_S, check=False)
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        talk(f"tracklog: --exec {words[0]}: {error}")
-        return
-    if done.returncode:
-        talk(f"tracklog: --exec {words[0]} ended with {done.returncode}")
 
 
 STATES = ("idle", "waiting", "working", "ended")
@@ -236,37 +208,23 @@ def watch(
     """
     if until is not None and session is None:
         raise UserError("--until needs a SESSION: tracklog watch --until idle SESSION")
-    asked = asked_roots(roots, agent=agent, home=home)
-    ours = Home(tracklog_home(home))
-    with closing(live_events(asked, ours, after=after)) as told:
-        first = next(told)  # from here on nothing is missed
-        known_n = last_number(journal_of(ours, asked))  # what came before says nothing of now
-        name, state = _named(session, asked, ours) if session is not None else (None, None)
-        if until is not None and state is not None:
-            if state.state == "unknown":
+    with watched_events(session, roots, agent=agent, home=home, after=after) as seen:
+        if until is not None and seen.state is not None:
+            if seen.state.state == "unknown":
                 talk("tracklog: nobody can say what the session does: its process is not known")
                 raise click.exceptions.Exit(NOT_FINE)
-            if (end := _verdict(state.state, until)) is not None:
+            if (end := _verdict(seen.state.state, until)) is not None:
                 raise click.exceptions.Exit(end)
-        is_meant = _filter(name, events, project)
-        for event in chain(first, chain.from_iterable(told)):
+        is_meant = _filter(seen.name, events, project)
+        for event in seen.events:
             if is_meant(event):
                 answer(event_document(event) if as_json else event_line(event))
                 sys.stdout.flush()
                 acts.do(event)
-            if until is not None and event.n > known_n and name == (event.agent, event.session):
+            if until is not None and event.n > seen.known_n and seen.name == (event.agent, event.session):
                 end = _verdict_by(event, until)
                 if end is not None:
                     raise click.exceptions.Exit(end)
-
-
-def _named(text: str, roots: list[Root], home: Home) -> tuple[tuple[str, str], LiveState]:
-    with closing(Watch(roots, spool=home.spool)) as seen:
-        seen.begin()
-        name = seen.session_named(text)
-        if name is None:
-            raise NotThere(f"no session {text}: `tracklog sessions` lists them, --root looks elsewhere")
-        return name, seen.sessions[name].state
 
 
 def _filter(
