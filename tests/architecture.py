@@ -51,6 +51,7 @@ SMALL = {  # modules of few lines, each with its reason
     "views.cli.main": "an entry point: the status line loads nothing else of the command line",
     "agents.codex.usage": "each agent has the same modules",
     "agents.supported": "the list of agents",
+    "app.talk": "a vocabulary",
     "errors": "a vocabulary",
     "model.ids": "a vocabulary",
     "model.session_rules": "rules that lists, reports and search share",
