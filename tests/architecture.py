@@ -61,6 +61,7 @@ SMALL = {  # modules of few lines, each with its reason
     "ledger.stored.freshness": "loaded before every answer, so it loads nothing else",
     "views.cli.commands.money.statusline": "a command",
     "views.cli.commands.store.parquet": "a command",
+    "views.cli.output.stderr_talk": "one class: `app.talk` on a terminal",
     "views.cli.output.progress": "one idea: how far long work is",
     "views.documents.runs": "one document",
     "views.documents.search": "one document",
