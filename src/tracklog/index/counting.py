@@ -22,6 +22,7 @@ from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.pricing import RequestFilter
 from tracklog.ledger.scan import OnBytes
 from tracklog.ledger.stored import tables, tables_sums
+from tracklog.ledger.stored.freshness import is_settled
 from tracklog.ledger.stored.query import LedgerQuery, report_of
 from tracklog.ledger.stored.refresh import name_all, settle_ledger
 from tracklog.ledger.stored.tables_sums import QUARTER_MS, SumFilter
@@ -41,9 +42,10 @@ def count(
     """Whether ledger or status line were behind: now they are not."""
     inputs = counting_inputs(database)  # before the prices are read: others may change them meanwhile
     prices = load_prices()
-    has_changed = settle_ledger(
-        database, session_files(database), prices, with_tools=with_tools, on_plan=on_plan, on_bytes=on_read
-    )
+    has_changed = not is_settled(database.db, prices, with_tools=with_tools)
+    if has_changed:
+        sessions = session_files(database)
+        settle_ledger(database, sessions, prices, with_tools=with_tools, on_plan=on_plan, on_bytes=on_read)
     name_all(database)
     if not has_changed and is_counted(database):
         return False

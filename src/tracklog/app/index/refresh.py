@@ -25,7 +25,7 @@ from tracklog.index.ingest import OnRead
 from tracklog.index.rebuild import with_index
 from tracklog.index.refresh import RefreshSteps, Stage, refresh
 from tracklog.index.sync import OnPlan, Synced
-from tracklog.ledger.prices.rates import NAME, Prices, prices_with
+from tracklog.ledger.prices.rates import NAME, prices_with
 from tracklog.sources.log_file import Agent, Root
 from tracklog.store.database import DamagedIndex, Database
 
@@ -79,11 +79,8 @@ def bring_up_to_date(home: Home, roots: Sequence[Root], telling: _Telling) -> Sy
     """All steps; what was read."""
     prices = prices_with(home.path / NAME, must_exist=False, called=NAME)
 
-    def load_prices() -> Prices:
-        return prices
-
     def work(database: Database) -> Synced:
-        steps = RefreshSteps(load_prices=load_prices, tends_archive=True)
+        steps = RefreshSteps(load_prices=lambda: prices, tends_archive=True)
         return refresh(database, roots, steps, on_stage=telling.stage).synced
 
     def said(damage: DamagedIndex, aside: Path) -> None:
