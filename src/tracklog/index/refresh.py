@@ -21,7 +21,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from tracklog.index.freshness import ProcessLook
+from tracklog.index.freshness import ProcessLook, is_counted
 from tracklog.index.ingest import OnRead
 from tracklog.index.session_rows import settle_sessions
 from tracklog.index.sync import OnPlan, Synced, sync
@@ -89,7 +89,8 @@ def refresh(
             for problem in synced.problems:
                 on_problem(problem)
     n_rows = _settle_rows(database, synced, look or ProcessLook(), on_stage) if steps.with_rows else 0
-    has_counted = steps.load_prices is not None and _count(database, steps, steps.load_prices, on_stage)
+    is_still = steps.reads and synced.is_nothing and is_counted(database)
+    has_counted = not is_still and _count(database, steps, on_stage)
     if steps.tends_archive and archives and not synced.is_nothing and synced.n_bytes < _MUCH:
         # only now: whoever lists sessions waits for no compressor
         from tracklog.archive.recompress import tend
@@ -105,14 +106,16 @@ def _settle_rows(database: Database, synced: Synced, look: ProcessLook, on_stage
         return settle_sessions(database, look=look)
 
 
-def _count(
-    database: Database, steps: RefreshSteps, load_prices: Callable[[], Prices], on_stage: OnStage
-) -> bool:
+def _count(database: Database, steps: RefreshSteps, on_stage: OnStage) -> bool:
+    if steps.load_prices is None:
+        return False
     # only now: reports come with it, and lists of sessions need none
     from tracklog.index.counting import count
 
     with on_stage("counting") as (on_plan, on_read):
-        return count(database, load_prices, with_tools=steps.with_tools, on_plan=on_plan, on_read=on_read)
+        return count(
+            database, steps.load_prices, with_tools=steps.with_tools, on_plan=on_plan, on_read=on_read
+        )
 
 
 def _unobserved(_stage: Stage) -> AbstractContextManager[tuple[OnPlan, OnRead]]:
