@@ -85,6 +85,11 @@ class Home:
         return self.path / "spool"
 
     @property
+    def prices(self) -> Path:
+        """The user's own prices, if there are any."""
+        return self.path / "prices.toml"
+
+    @property
     def statusline(self) -> Path:
         """What the status line shows of today."""
         return self.path / "statusline.json"

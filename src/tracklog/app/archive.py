@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tracklog.app.index.open import written
+from tracklog.app.talk import QUIET, Talk
 from tracklog.archive.tables import ArchivedLog, archived_rows
 from tracklog.errors import NotThere
 from tracklog.home import Home
@@ -98,8 +98,10 @@ def prune_archive(
     to_bytes: int | None,
     may_lose: bool,
     dry_run: bool,
+    talk: Talk = QUIET,
 ) -> Pruning:
     """Take logs out of the archive until it is as asked; with `dry_run` only say which."""
+    from tracklog.app.index.update import written
     from tracklog.index.prune import plan_pruning, prune  # slow to load, and totals need none of it
 
     def work(database: Database) -> Pruning:
@@ -115,14 +117,15 @@ def prune_archive(
             prune(database, plan.gone)
         return plan
 
-    return written(home, work)
+    return written(home, work, talk=talk)
 
 
-def recompress_archive(home: Home) -> Recompression:
+def recompress_archive(home: Home, *, talk: Talk = QUIET) -> Recompression:
     """Compress all that is cold once more, and tidy up."""
+    from tracklog.app.index.update import written
     from tracklog.archive.recompress import recompress, sweep
 
     swept, done = written(
-        home, lambda database: (sweep(database), recompress(database, now_ns=time.time_ns()))
+        home, lambda database: (sweep(database), recompress(database, now_ns=time.time_ns())), talk=talk
     )
     return Recompression(done.n_logs, done.before_bytes, done.after_bytes, swept, done.problems)

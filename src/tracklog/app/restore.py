@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tracklog.agents.supported import support_for
 from tracklog.app.index.open import Index, indexed
 from tracklog.app.scope.resolve import ResolvedLogs, session_named
+from tracklog.app.talk import QUIET, Talk
 from tracklog.archive.locate import known_log
 from tracklog.archive.restore import Restored, lost_logs, plan_restore
 from tracklog.archive.restore import restore as put_back
@@ -49,9 +50,10 @@ def restore_session(
     home: Path | None,
     to: Path | None,
     dry_run: bool,
+    talk: Talk = QUIET,
 ) -> RestoredSession:
     """Put the logs of a session that are gone to where they stood, or below `to`; with `dry_run` only say which."""
-    with indexed(roots, home=home, settles=False) as index:
+    with indexed(roots, home=home, talk=talk, settles=False) as index:
         if index is None:
             raise NotThere("there is no archive yet: `tracklog index` makes it")
         rows = _rows_of(session, index, agent=agent, is_everywhere=not roots)

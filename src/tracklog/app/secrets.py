@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tracklog.app.index.open import Index, indexed, why_there_is_none, written
+from tracklog.app.index.open import Index, indexed, why_there_is_none
 from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home, tracklog_home
@@ -109,7 +109,7 @@ def _in_index(asked: ScanQuery, looking: Looking, talk: Talk, *, syncs: bool) ->
     """Looks through what is new, and answers from the index; what it does not keep is looked through each time."""
     from tracklog.secrets.tables import Which, extent, not_scanned, standing
 
-    with indexed(asked.roots, home=asked.home, syncs=syncs, settles=False, makes=syncs) as index:
+    with indexed(asked.roots, home=asked.home, talk=talk, syncs=syncs, settles=False, makes=syncs) as index:
         if index is None:
             raise why_there_is_none(asked.home)
         which = Which(index.scope, asked.agent, asked.since_ns)
@@ -147,13 +147,14 @@ def _scan_what_is_new(database: Database, which: Which, looking: Looking, talk: 
 
     if not to_scan(database.db, which, rules=looking.rules) and not has_past(database.db):
         return 0
+    from tracklog.app.index.update import written
     from tracklog.secrets.scan import scan_index
 
     def work(ours: Database) -> int:
         with talk.progress("scanning") as (set_total, tell):
             return scan_index(ours, which, looking, on_plan=set_total, on_read=tell)
 
-    return written(database.home, work)
+    return written(database.home, work, talk=talk)
 
 
 def _beyond(
@@ -205,13 +206,13 @@ def _without_values(result: ScanResult, looking: Looking) -> ScanResult:
     return result._replace(standing=standing, skipped=skipped)
 
 
-def allow_secret(home: Home, words: str, *, why: str) -> bool:
+def allow_secret(home: Home, words: str, *, why: str, talk: Talk = QUIET) -> bool:
     """Leave aside what a person means: a hash, a log, a folder of logs, or LOG:LINE. False if it was already."""
     from tracklog.secrets.allowlist import allow, meant
 
     _refuse_a_value(words, home)
     one = meant(words)
-    if one.path is not None and not os.path.lexists(one.path) and not _is_known(one.path, home):
+    if one.path is not None and not os.path.lexists(one.path) and not _is_known(one.path, home, talk):
         raise UserError(f"{words} is neither a hash that `tracklog scan` shows nor a log")
     return allow(home, one._replace(why=why))
 
@@ -249,10 +250,10 @@ def _refuse_a_value(words: str, home: Home) -> None:
             raise UserError(f"that is a secret itself, which is not written down: its hash is {hash[:8]}")
 
 
-def _is_known(path: str, home: Home) -> bool:
+def _is_known(path: str, home: Home, talk: Talk) -> bool:
     """Whether the index knows such a log, or logs below such a folder: their source may be gone."""
     from tracklog.store.catalogue import numbers
 
-    with indexed((), home=home.path, syncs=False, settles=False) as index:
+    with indexed((), home=home.path, talk=talk, syncs=False, settles=False) as index:
         known = numbers(index.database.db) if index is not None else {}
     return any(one == path or one.startswith(f"{path}/") for one in known)

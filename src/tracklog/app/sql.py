@@ -20,7 +20,7 @@ from tracklog.model.usage import micro
 from tracklog.sql.ask import LARGEST_ANSWER as LARGEST_ANSWER
 from tracklog.sql.ask import Answered as Answered
 from tracklog.sql.ask import Cost, TooLong, ask, known_names, lay_out, put_costs, views_named
-from tracklog.store.database import Database, DiskFull, writing
+from tracklog.store.database import Database, DiskFull
 from tracklog.store.surrogates import as_text
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _index_to_ask(
     roots: Sequence[Path], *, home: Path | None, views: Collection[str], syncs: bool, talk: Talk = QUIET
 ) -> Iterator[sqlite3.Connection]:
     """The index with what these views need, and in them what stands in the roots."""
-    with indexed(roots, home=home, syncs=syncs, makes=syncs) as index:
+    with indexed(roots, home=home, talk=talk, syncs=syncs, makes=syncs) as index:
         if index is None:
             raise why_there_is_none(home)
         db = index.database.db
@@ -120,13 +120,10 @@ def _settle(database: Database, prices: Prices, talk: Talk) -> None:
 
     if is_settled(database.db, prices) and not has_unnamed(database.db):
         return
-    from tracklog.index.refresh import session_files  # only now: all readers come with it
-    from tracklog.ledger.stored.refresh import name_all, settle_ledger
+    from tracklog.app.index.update import count_requests  # only now: all readers come with it
 
     try:
-        with writing(database.home) as writer:
-            settle_ledger(writer, session_files(writer), prices)
-            name_all(writer)
+        count_requests(database.home, prices, talk=talk)
     except (Busy, NotWritable) as hindered:
         talk.say(f"tracklog: {why_as_before(hindered)}: the ledger is as it was before")
     except DiskFull as trouble:

@@ -144,7 +144,9 @@ def _from_index(
     has_tools = group == "tool"
     with (
         no_collecting(),
-        indexed_ledger(roots, home=home, prices=prices, syncs=syncs, with_tools=has_tools) as index,
+        indexed_ledger(
+            roots, home=home, prices=prices, talk=talk, syncs=syncs, with_tools=has_tools
+        ) as index,
     ):
         if index is None:
             return None

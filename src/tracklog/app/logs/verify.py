@@ -52,7 +52,7 @@ def verify_logs(
     talk: Talk = QUIET,
 ) -> Verification:
     """Read the logs that are named, or all in their usual places, to their end, and compare."""
-    with indexed(roots, home=home, syncs=not paths, settles=False) as index:
+    with indexed(roots, home=home, talk=talk, syncs=not paths, settles=False) as index:
         found = found_at_source(paths or roots, agent=agent, home=home, talk=talk)
         check = _archive_check(index, [*paths, *roots], agent=agent)
         return _verified(found, called=_names_of_links(paths), check=check, index=index, talk=talk)

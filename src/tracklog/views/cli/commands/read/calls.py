@@ -109,7 +109,7 @@ def calls(
     wanted = CallFilter(tools, verdicts, slower_than_ms, filters)
     asked = CallsQuery(wanted, limit, is_slowest_first=slow is not None, as_json=as_json)
     if session is None:
-        with indexed(roots, home=home, syncs=syncs) as index:
+        with indexed(roots, home=home, talk=STDERR, syncs=syncs) as index:
             if index is not None and _answer_from_index(index, agent, asked):
                 return
     _answer_from_logs(Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR), session, asked)

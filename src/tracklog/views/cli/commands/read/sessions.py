@@ -91,14 +91,14 @@ def _from_index(
     syncs: bool,
 ) -> SessionPage | None:
     """The list as the index tells it; None if there is none, or it knows nothing of what is meant."""
-    with indexed(roots, home=home, syncs=syncs) as known:
+    with indexed(roots, home=home, talk=STDERR, syncs=syncs) as known:
         if known is None:
             return None
     from tracklog.app.index.open_ledger import indexed_ledger
     from tracklog.views.cli.commands.read.indexed_sessions import IndexedStories
 
     prices = load_prices(home)
-    with indexed_ledger(roots, home=home, prices=prices, syncs=False) as index:
+    with indexed_ledger(roots, home=home, prices=prices, talk=STDERR, syncs=False) as index:
         if index is None:
             return None
         stories = IndexedStories(index._replace(look=known.look), agent=agent, filters=filters)

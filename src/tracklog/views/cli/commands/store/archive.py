@@ -20,6 +20,7 @@ from tracklog.app.archive import (
 from tracklog.errors import UserError
 from tracklog.home import Home, tilde, tracklog_home
 from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.numbers import moment_in_seconds
 from tracklog.views.text.printing import answer, answer_json, count, percent, safe, size, talk
 
@@ -107,14 +108,20 @@ def archive(
     meant = archived_logs(roots, agent)
     refuse_without_archive(ours)
     if recompresses:
-        done = recompress_archive(ours)
+        done = recompress_archive(ours, talk=STDERR)
         if as_json:
             answer_json(_recompression_document(done))
         else:
             _show_recompression(done)
     elif prunes:
         plan = prune_archive(
-            ours, meant, older_than_days=older_than, to_bytes=to_size, may_lose=is_forced, dry_run=dry_run
+            ours,
+            meant,
+            older_than_days=older_than,
+            to_bytes=to_size,
+            may_lose=is_forced,
+            dry_run=dry_run,
+            talk=STDERR,
         )
         if as_json:
             answer_json(_pruning_document(plan, dry_run=dry_run))

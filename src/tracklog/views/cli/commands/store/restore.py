@@ -10,6 +10,7 @@ import click
 from tracklog.app.restore import RestoredSession, restore_session
 from tracklog.home import tilde
 from tracklog.views.cli.options import A_PATH, shared_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.numbers import moment_in_seconds
 from tracklog.views.text.printing import answer, answer_json, count, safe, size, talk
 
@@ -40,7 +41,7 @@ def restore(
     tracklog restore 12812c74
     tracklog restore 12812c74 --to /tmp/home
     """
-    done = restore_session(session, roots, agent=agent, home=home, to=to, dry_run=dry_run)
+    done = restore_session(session, roots, agent=agent, home=home, to=to, dry_run=dry_run, talk=STDERR)
     if as_json:
         answer_json(_document(done, dry_run=dry_run))
     else:

@@ -126,7 +126,7 @@ def _change_and_list(
 ) -> None:
     """Changes the list as asked, and shows what is on it now."""
     if to_allow is not None:
-        if not allow_secret(home, to_allow, why=why):
+        if not allow_secret(home, to_allow, why=why, talk=STDERR):
             talk(f"tracklog: {to_allow} is allowed already")
     elif to_disallow is not None:
         disallow_secret(home, to_disallow)
