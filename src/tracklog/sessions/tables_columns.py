@@ -160,7 +160,7 @@ _AT_ONCE = 5000  # sessions in one question; more are asked for by asking for al
 
 
 class SessionLine(msgspec.Struct, gc=False, frozen=True):
-    """The columns of `session_rows` that tables show; there may be very many rows (call_tables.py)."""
+    """The columns of `session_rows` that tables show; there may be very many rows (app/old_lists/call_tables.py)."""
 
     row: int
     agent: str

@@ -16,7 +16,7 @@ Rules
   2. An id is never reused, as `words` cannot delete (SQLite below 3.43 needs the text for that): a text that is dropped
      leaves its row behind, under a log that does not exist (NOWHERE). `rebuild` gets rid of them.
   3. Ids are written in growing order: FTS5 flushes its buffer at every step back.
-  4. A query is mapped by the same rules (query.py), so what is found here is what is found there.
+  4. A query is mapped by the same rules (search/query.py), so what is found here is what is found there.
   5. The extra words are computed for every text of every log, on the bytes that go into the index: plain ASCII without
      camelCase costs a copy and two searches.
 
