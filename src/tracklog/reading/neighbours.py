@@ -32,7 +32,7 @@ _listings: OrderedDict[tuple[str, str], _Listing] = OrderedDict()  # by the work
 
 
 class Neighbours:
-    """Sessions in which one is looked up with its family."""
+    """A set of sessions in which one is looked up with its family."""
 
     def __init__(self, found: Iterable[LogFile | Skipped]) -> None:
         self.sessions = group(found)

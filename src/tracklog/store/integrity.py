@@ -1,4 +1,4 @@
-"""Checks whether an index is as we wrote it: its structure, schema and types of values.
+"""Check whether an index is as we wrote it: its structure, schema and types of values.
 
 SQLite finds nothing wrong with a file in which a byte of a value was flipped; only later a computation fails, on a
 number that became a text. These checks run after such an error, and in `doctor`.

@@ -1,4 +1,4 @@
-"""The guard in front of every response: checks host, origin and credentials, and adds headers.
+"""The guard of every request: it checks host, origin and credentials, and adds headers to responses.
 
 Rules
   1. Nothing is done for a request before all of this is checked: it names this server, it comes from no other site, it

@@ -255,7 +255,7 @@ def make_site(home: Home, roots: Sequence[Root]) -> Site:
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that signals end, and that does not raise them again."""
+    """A uvicorn server that ends on a signal, and does not raise it again."""
 
     def __init__(self, config: uvicorn.Config, on_end: Callable[[], None]) -> None:
         super().__init__(config)
