@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tracklog.store.database import Database
 
 
-SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (reading/session_reader.py)
+SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (index/refresh.py)
 
 
 def is_still(db: sqlite3.Connection, roots: Sequence[Root], *, spool: Path | None = None) -> bool:
