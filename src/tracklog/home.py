@@ -83,6 +83,11 @@ class Home:
         return self.path / "spool"
 
     @property
+    def prices(self) -> Path:
+        """The user's own prices, if there are any."""
+        return self.path / "prices.toml"
+
+    @property
     def statusline(self) -> Path:
         """Today's figures for the status line."""
         return self.path / "statusline.json"

@@ -15,7 +15,7 @@ from tracklog.conversation.session import OpenThreads, SessionHead, placed_turns
 from tracklog.conversation.thread_reader import ThreadReading
 from tracklog.conversation.window import ShownRow, ThreadContext, call_detail, is_quiet, window
 from tracklog.home import Home
-from tracklog.index.refresh import session_files, settle_sessions
+from tracklog.index.session_rows import session_files, settle_sessions
 from tracklog.index.sync import sync
 from tracklog.ledger.stored.refresh import settle_ledger
 from tracklog.model.ids import MAIN

@@ -28,7 +28,7 @@ from tracklog.archive import tables
 from tracklog.archive.files import contents
 from tracklog.home import Home
 from tracklog.index.rebuild import with_index
-from tracklog.index.refresh import settle_sessions
+from tracklog.index.session_rows import settle_sessions
 from tracklog.index.sync import Synced, sync
 from tracklog.sources.log_file import Root
 from tracklog.store import catalogue

@@ -18,7 +18,7 @@ from tests.views.cli.command import ONE, TWO
 from tests.views.cli.written import Log, tool, working_day
 from tracklog.agents.discovery import roots_at
 from tracklog.home import Home
-from tracklog.index.refresh import take_note, tidy
+from tracklog.index.session_rows import take_note, tidy
 from tracklog.reading.session_reader import SpoolReader
 from tracklog.sessions.tables_write import unsettled
 from tracklog.sources.spool import files_in

@@ -12,7 +12,7 @@ from tests.search.test_query import read
 from tests.search.test_searching import ONE, write_log
 from tracklog.agents.discovery import roots_at
 from tracklog.home import Home
-from tracklog.index.refresh import settle_sessions
+from tracklog.index.session_rows import settle_sessions
 from tracklog.index.sync import sync
 from tracklog.search.results import ALONE, SAME, SESSIONS, Alone, Results, results, words_alone
 from tracklog.secrets.redact import Redactor

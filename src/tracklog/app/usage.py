@@ -18,6 +18,7 @@ import msgspec
 from tracklog.agents.supported import support_for
 from tracklog.app.prices import load_prices
 from tracklog.app.scope.filters import Filters, is_in_project
+from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.ledger.ledger import Ledger
@@ -101,7 +102,13 @@ class UsageResult(NamedTuple):
 
 
 def spent(
-    roots: Sequence[Path], *, agent: str | None, home: Path | None, asked: UsageQuery, syncs: bool = True
+    roots: Sequence[Path],
+    *,
+    agent: str | None,
+    home: Path | None,
+    asked: UsageQuery,
+    syncs: bool = True,
+    talk: Talk = QUIET,
 ) -> UsageResult:
     """Answer a question: from the index where that can tell, else from the logs."""
     prices = load_prices(home)
@@ -111,7 +118,7 @@ def spent(
         )
     roots = _absolute(roots)
     if asked.rule == "ours" and Home(tracklog_home(home)).has_index():
-        found = _from_index(roots, agent=agent, home=home, asked=asked, prices=prices, syncs=syncs)
+        found = _from_index(roots, agent=agent, home=home, asked=asked, prices=prices, syncs=syncs, talk=talk)
         if found is not None:
             return found
     return _from_logs(roots, agent=agent, home=home, asked=asked, prices=prices)
@@ -125,6 +132,7 @@ def _from_index(
     asked: UsageQuery,
     prices: Prices,
     syncs: bool,
+    talk: Talk,
 ) -> UsageResult | None:
     """Answer from the index; None where it cannot tell."""
     # imported here because without an index nothing of it is needed
@@ -137,7 +145,9 @@ def _from_index(
     has_tools = group == "tool"
     with (
         no_collecting(),
-        indexed_ledger(roots, home=home, prices=prices, syncs=syncs, with_tools=has_tools) as index,
+        indexed_ledger(
+            roots, home=home, prices=prices, talk=talk, syncs=syncs, with_tools=has_tools
+        ) as index,
     ):
         if index is None:
             return None

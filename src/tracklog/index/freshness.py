@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracklog import __version__
 from tracklog.sources.log_file import Root, folder_time
-from tracklog.store.database import setting
+from tracklog.store.database import put_setting, setting
 from tracklog.store.file_stamps import OUT_OF_REACH, folders_of, root_key, stamps
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from tracklog.store.database import Database
 
 
-SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (index/refresh.py)
+SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (index/session_rows.py)
+_COUNTED = "counted"  # the setting that says with what ledger and status line were made
 
 
 def is_still(db: sqlite3.Connection, roots: Sequence[Root], *, spool: Path | None = None) -> bool:
@@ -35,6 +37,32 @@ def is_still(db: sqlite3.Connection, roots: Sequence[Root], *, spool: Path | Non
         return False
     folders = {path: at for paths in listed.values() for path, at in paths.items()}
     return all(folder_time(path) == at for path, at in folders.items()) and _are_still(db, folders)
+
+
+def is_counted(database: Database) -> bool:
+    """Cheap check whether ledger and status line are as the logs that the index knows."""
+    is_same = setting(database.db, _COUNTED) == counting_inputs(database)
+    return is_same and os.path.exists(database.home.statusline)
+
+
+def note_counted(database: Database, counted_with: str) -> None:
+    """Ledger and status line are as the logs. For the one who writes the index."""
+    with database.transaction() as db:
+        put_setting(db, _COUNTED, counted_with)
+
+
+def forget_counted(db: sqlite3.Connection) -> None:
+    """Ledger and status line are behind: called in the transaction that changes the list of logs."""
+    put_setting(db, _COUNTED, "")
+
+
+def counting_inputs(database: Database) -> str:
+    """What decides about money besides the logs: this program, and the user's own prices."""
+    try:
+        own = os.stat(database.home.prices)
+    except OSError:
+        return __version__
+    return f"{__version__} {own.st_mtime_ns} {own.st_size}"
 
 
 def _is_spool_still(db: sqlite3.Connection, spool: Path) -> bool:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from tracklog.archive.files import contents, disk_trouble
 from tracklog.archive.tables import ArchivedLog, archived_rows, has_logs, mark_pruned, names_in_use
+from tracklog.index.freshness import forget_counted
 from tracklog.sessions.tables_write import drop_session, mark_unsettled
 from tracklog.sources.files import NotReadable, chunks, is_the_same
 from tracklog.store.catalogue import change_file
@@ -83,6 +84,7 @@ def prune(database: Database, gone: Iterable[ArchivedLog]) -> None:
 def _forget(db: sqlite3.Connection, log: ArchivedLog) -> None:
     """A log that stands nowhere any more counts nowhere."""
     change_file(db, log.file, state="past")
+    forget_counted(db)
     drop_texts(db, log.file)
     if log.agent is not None and log.session is not None:
         if has_logs(db, log.agent, log.session):

@@ -23,7 +23,7 @@ from tracklog.archive.files import ArchiveEntry, archived_logs
 from tracklog.home import Home, held_lock
 from tracklog.index.ingest import OnRead
 from tracklog.index.orphaned_archives import marks_in
-from tracklog.index.refresh import settle_sessions
+from tracklog.index.session_rows import settle_sessions
 from tracklog.index.sync import OnPlan, sync
 from tracklog.sessions.tables_write import session_names
 from tracklog.sources.log_file import FileKind, Root, Skipped

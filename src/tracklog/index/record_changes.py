@@ -18,6 +18,7 @@ from tracklog.archive import tables
 from tracklog.archive.files import Missing, contents, describe_again, described
 from tracklog.archive.locate import known_log, with_fallback
 from tracklog.index.changes import Changes, OutputChanges, What
+from tracklog.index.freshness import forget_counted
 from tracklog.index.orphaned_archives import name_of
 from tracklog.ledger.stored.tables import mark_unread
 from tracklog.sessions.tables_write import Name, mark_unsettled
@@ -51,7 +52,8 @@ class Register:
 
     def write_down(self, changes: Changes) -> list[LogFile]:
         """Puts what happened to the logs into the index; all logs that count now."""
-        with self._database.transaction():
+        with self._database.transaction() as db:
+            n_before = db.total_changes
             if self._is_full or (self.archived and not self._folder.is_dir()):
                 self._look_into_archive()
             self._outputs.moved = {str(file.path) for _, file in changes.moved}
@@ -78,6 +80,8 @@ class Register:
                 self._read_again(row)
             if self._archives:
                 self._catch_up_with_archive()
+            if self.to_read or db.total_changes != n_before:
+                forget_counted(db)
             self._mark_sessions()
         listed = [file for _, file in changes.same]
         listed += [file for _, file, _ in changes.changed]

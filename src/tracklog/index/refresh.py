@@ -1,132 +1,126 @@
-"""Lazily rebuild the rows of sessions whose logs grew, or whose process came or went."""
+"""Bring the index up to date: all steps, in their order. Every command, the server and a watch come here.
+
+Steps
+  1. Read what is new in the logs (`sync`).
+  2. Rebuild the rows of sessions whose logs grew, or whose process came or went (`session_rows`).
+  3. Count what the requests cost (`counting`).
+  4. Leave the file that the status line reads (`counting`).
+  5. Tidy and recompress a little of the archive (`archive.recompress`).
+
+Rules
+  1. A caller leaves out steps for which its user should not wait; their order is the same for all.
+  2. The index remembers whether steps 3 and 4 were done with the logs as they are (`freshness.is_counted`). A change of the
+     logs takes that back in its own transaction, so what was skipped or killed is made up for by the next one who counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from datetime import datetime
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-import msgspec
+from tracklog.index.freshness import ProcessLook, is_counted
+from tracklog.index.ingest import OnRead
+from tracklog.index.session_rows import settle_sessions
+from tracklog.index.sync import OnPlan, Synced, sync
+from tracklog.sources.log_file import Root
+from tracklog.store.database import Database, setting
 
-from tracklog.agents.base import Head
-from tracklog.agents.headers import head_of
-from tracklog.archive import tables
-from tracklog.archive.locate import known_log
-from tracklog.index.freshness import SPOOL_SEEN, ProcessLook
-from tracklog.index.ingest import OnRead, Plan, Unit, ingest
-from tracklog.index.stale_states import write_states
-from tracklog.reading.session_files import HeadOf, SessionFiles, group
-from tracklog.reading.session_reader import SpoolReader
-from tracklog.sessions.tables_write import Name, mark_only_here, mark_unsettled, unsettled
-from tracklog.sources.log_file import LogFile
-from tracklog.sources.spool import (
-    SpoolTail,
-    compress,
-    old_files,
-    rotate,
-    sessions_in,
-    spool_of,
-    spots_in,
-)
-from tracklog.store import catalogue
-from tracklog.store.catalogue import sessions_with
-from tracklog.store.database import Database, put_setting, setting
+if TYPE_CHECKING:
+    from tracklog.ledger.prices.rates import Prices
+
+_MUCH = 16_000_000  # bytes: whoever waited for so many does not wait for tidying, too
+
+Stage = Literal["indexing", "settling", "counting"]
+OnStage = Callable[[Stage], AbstractContextManager[tuple[OnPlan, OnRead]]]
 
 
-def take_note(database: Database) -> None:
-    """Marks the sessions about which something new was told since this was last asked."""
-    before = setting(database.db, SPOOL_SEEN) or ""
-    tail = SpoolTail(spool_of(database.home.path), before)
-    sessions = {id for new in tail.ask() for id in sessions_in(new.line.raw)}
-    _write_down(database, sessions, tail, before)
+@dataclass(frozen=True)
+class RefreshSteps:
+    """Which steps are wanted."""
+
+    reads: bool = True
+    is_full: bool = False  # look at the bytes of every log, also where nothing seems to have changed
+    with_rows: bool = True
+    load_prices: Callable[[], Prices] | None = None  # to count requests with; None: they are not counted
+    with_tools: bool = False  # count also which tools were called
+    tends_archive: bool = False
 
 
-def tidy(database: Database, *, now: datetime) -> None:
-    """Renames and compresses what is due: evidence stands elsewhere then, and its sessions are marked."""
-    folder = spool_of(database.home.path)
-    before = setting(database.db, SPOOL_SEEN) or ""
-    tail = SpoolTail(folder, before)
-    moved = [rotate(folder, now=now), *(compress(path) for path in list(old_files(folder, now=now)))]
-    sessions = {id for path in moved if path is not None for id in spots_in(path)}
-    sessions |= {id for new in tail.ask() for id in sessions_in(new.line.raw)}
-    _write_down(database, sessions, tail, before)
+@dataclass(frozen=True)
+class Refreshed:
+    """What a refresh found and did."""
+
+    synced: Synced
+    n_rows: int = 0  # sessions whose rows were rebuilt
+    has_counted: bool = False  # whether ledger or status line were behind
 
 
-def _write_down(database: Database, sessions: set[str], tail: SpoolTail, before: str) -> None:
-    if not sessions and tail.told() == before:
-        return
-    with database.transaction() as db:
-        mark_unsettled(db, sessions_with(db, sessions))
-        put_setting(db, SPOOL_SEEN, tail.told())
-
-
-def settle_sessions(
+def refresh(
     database: Database,
-    names: Collection[Name] | None = None,
+    roots: Sequence[Root],
+    steps: RefreshSteps,
     *,
-    on_read: OnRead | None = None,
     look: ProcessLook | None = None,
-) -> int:
-    """Brings the rows of these sessions up to date, or of all; how many were not."""
-    look = look or ProcessLook()
-    lives, changed = look.lives(database), look.changed(database)
-    if changed.states:
-        write_states(database, changed)
-        look.compare_again()
-    due = [
-        name
-        for name in dict.fromkeys([*unsettled(database.db), *sorted(changed.to_settle)])
-        if names is None or name in names
-    ]
-    if not due:
-        return 0
-    related = {name: catalogue.kin_of(database.db, *name) for name in due}
-    wanted = {(agent, id) for (agent, _), ids in related.items() for id in ids}
-    sessions = {(one.agent, one.id): one for one in session_files(database, wanted)}
-    units, done = [], set[Name]()
-    for name in due:
-        if name in sessions and name not in done:
-            kin = [sessions[name[0], id] for id in sorted(related[name]) if (name[0], id) in sessions]
-            ours = [one for one in kin if (one.agent, one.id) in due]
-            done |= {(one.agent, one.id) for one in ours}
-            units.append(Unit(sessions=ours, kin=kin, size=sum(_size(one) for one in ours)))
-    numbers, spool = catalogue.numbers(database.db), SpoolReader(database.home.path)
-    plan = Plan(units, {}, {}, numbers, None, database.home.archive, spool, lives)
-    ingest(plan, database, on_read=on_read)
-    look.compare_again()
-    with database.transaction() as db:
-        mark_only_here(db)
-    return len(due)
+    on_stage: OnStage | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> Refreshed:
+    """Do these steps for the logs in some roots. For the one who writes the index.
 
-
-def session_files(database: Database, names: Iterable[Name] | None = None) -> list[SessionFiles]:
-    """The files of some sessions, or of all, as the index knows them: no folder is listed."""
-    return group(logs_of(database, names), head_of=known_heads(database))
-
-
-def known_heads(database: Database) -> HeadOf:
-    """What logs say of themselves, as the index knows it: a log that cannot be read now keeps its session."""
-    told = {row.path: row.told for row in catalogue.all_files(database.db) if row.told is not None}
-
-    def known_head(file: LogFile) -> Head:
-        head = told.get(str(file.path))
-        return head_of(file) if head is None else msgspec.msgpack.decode(head, type=Head)
-
-    return known_head
-
-
-def logs_of(database: Database, names: Iterable[Name] | None = None) -> list[LogFile]:
-    """The logs of some sessions, or all, wherever their bytes are, as far as the index has read them.
-
-    What was appended since is left to the next sync, so that everything in the index is of one state.
+    `look` is the caller's look at processes, which the rest of its answer shares. `on_stage` gives what to call with the
+    bytes of a stage; `on_problem` is told of each log that could not be read, before the next stage begins.
     """
-    at = tables.archived(database.db)
-    wanted = None if names is None else set(names)
-    return [
-        known_log(row, at.get(row.id), database.home.archive)._replace(until=row.contents_bytes or None)
-        for row in catalogue.all_files(database.db)
-        if wanted is None or (row.agent, row.session) in wanted
-    ]
+    on_stage = on_stage or _unobserved
+    archives = setting(database.db, "archive") != "off"  # as the index was last made with
+    synced = Synced()
+    if steps.reads:
+        with on_stage("indexing") as (on_plan, on_read):
+            synced = sync(
+                database,
+                roots,
+                with_archive=archives,
+                is_full=steps.is_full,
+                on_plan=on_plan,
+                on_read=on_read,
+            )
+        if on_problem is not None:
+            for problem in synced.problems:
+                on_problem(problem)
+    n_rows = _settle_rows(database, synced, look or ProcessLook(), on_stage) if steps.with_rows else 0
+    is_still = steps.reads and synced.is_nothing and is_counted(database)
+    has_counted = not is_still and _count(database, steps, on_stage)
+    if steps.tends_archive and archives and not synced.is_nothing and synced.n_bytes < _MUCH:
+        # only now: whoever lists sessions waits for no compressor
+        from tracklog.archive.recompress import tend
+
+        tend(database, now_ns=time.time_ns())
+    return Refreshed(synced, n_rows, has_counted)
 
 
-def _size(session: SessionFiles) -> int:
-    return sum(file.size for file in session.files)
+def _settle_rows(database: Database, synced: Synced, look: ProcessLook, on_stage: OnStage) -> int:
+    with on_stage("settling"):
+        if not synced.is_nothing:
+            look.repeat()
+        return settle_sessions(database, look=look)
+
+
+def _count(database: Database, steps: RefreshSteps, on_stage: OnStage) -> bool:
+    if steps.load_prices is None:
+        return False
+    # only now: reports come with it, and lists of sessions need none
+    from tracklog.index.counting import count
+
+    with on_stage("counting") as (on_plan, on_read):
+        return count(
+            database, steps.load_prices, with_tools=steps.with_tools, on_plan=on_plan, on_read=on_read
+        )
+
+
+def _unobserved(_stage: Stage) -> AbstractContextManager[tuple[OnPlan, OnRead]]:
+    return nullcontext((_ignore, _ignore))
+
+
+def _ignore(_n_bytes: int) -> None:
+    pass

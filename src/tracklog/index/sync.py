@@ -3,7 +3,7 @@
 Rules of this room
   1. Where nothing changed, nothing is listed and no log is opened (index/freshness.py).
   2. What a log is and to whom it belongs is written down before it is read: whoever is interrupted goes on from there.
-  3. A session whose logs only grew is not put together again now, but when it is asked for (index/refresh.py): the cost of a
+  3. A session whose logs only grew is not put together again now, but when it is asked for (index/session_rows.py): the cost of a
      line does not depend on what stands before it.
   4. What our own hook was told (index/refresh.py) is looked at each time, and kept in order when anything was read.
 """
@@ -26,7 +26,7 @@ from tracklog.index.freshness import is_still
 from tracklog.index.ingest import OnRead, Plan, Unit, ingest
 from tracklog.index.orphaned_archives import take_over
 from tracklog.index.record_changes import Register
-from tracklog.index.refresh import take_note, tidy
+from tracklog.index.session_rows import take_note, tidy
 from tracklog.index.stale_states import lives_of
 from tracklog.reading.family import kin_keys
 from tracklog.reading.session_files import SessionFiles, group
@@ -53,9 +53,6 @@ class Synced:
     n_bytes: int = 0
     n_sessions: int = 0  # that were put together
     n_gone: int = 0  # logs that only the archive has now
-    grown_bytes: int = (
-        0  # how long the logs are that merely grew: so much is read again when they are counted
-    )
     skipped: list[Skipped] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -105,7 +102,6 @@ class _Sync:
             on_plan(plan.size)
         self._synced.n_files, self._synced.n_gone = len(register.to_read), register.n_gone
         self._synced.n_bytes = sum(self._n_new(file) for file in files)
-        self._synced.grown_bytes = sum(file.size for file in files if str(file.path) in register.grown)
         self._synced.problems = ingest(plan, self._database, on_read=on_read)
         lost = "was kept in the archive alone, and is there no more"
         self._synced.problems += [f"{path}: {lost}" for path in register.lost]

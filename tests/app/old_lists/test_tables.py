@@ -27,7 +27,7 @@ from tests.views.web.many_sessions import write_many
 from tracklog.app.old_lists.choice import SessionFilter, SessionSelection
 from tracklog.app.old_lists.tables import Shot, Tables
 from tracklog.home import Home
-from tracklog.index.refresh import session_files, settle_sessions
+from tracklog.index.session_rows import session_files, settle_sessions
 from tracklog.index.sync import sync
 from tracklog.ledger.stored.refresh import settle_ledger
 from tracklog.sources.log_file import Root

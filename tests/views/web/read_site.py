@@ -10,7 +10,7 @@ from tracklog.app.index.background import Indexing
 from tracklog.app.live.board import Live
 from tracklog.app.live.event_hub import Hub
 from tracklog.home import Home
-from tracklog.index.refresh import session_files, settle_sessions
+from tracklog.index.session_rows import session_files, settle_sessions
 from tracklog.index.sync import sync
 from tracklog.ledger.stored.refresh import settle_ledger
 from tracklog.store.database import writing

@@ -16,7 +16,7 @@ from tracklog.agents.discovery import roots_at
 from tracklog.app.index.background import IndexStatus
 from tracklog.app.live.board import BoardShot
 from tracklog.home import Home
-from tracklog.index.refresh import settle_sessions
+from tracklog.index.session_rows import settle_sessions
 from tracklog.index.sync import sync
 from tracklog.live.board.board import BoardRow
 from tracklog.store.database import writing

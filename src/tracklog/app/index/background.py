@@ -23,7 +23,7 @@ from threading import Condition, Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 from tracklog.home import Home
-from tracklog.index.freshness import is_still
+from tracklog.index.freshness import is_counted, is_still
 from tracklog.index.tables_health import n_files_read, totals
 from tracklog.sources.log_file import Root
 from tracklog.store.database import StoreError, reading
@@ -163,7 +163,7 @@ class Indexing:
         took_s = time.monotonic() - began
         self._no_rest.wait(min(max(_LEAST_S, took_s * (_SHARE - 1)), _MOST_S))
         while not self._is_over.is_set() and not self._wanted.wait(_NET_S):
-            if self._has_changed():
+            if self._has_changed() or not self._is_counted():
                 self.nudge()
 
     def _pass(self) -> None:
@@ -246,6 +246,14 @@ class Indexing:
                 return database is None or not is_still(database.db, self._roots, spool=self._home.spool)
         except StoreError:
             return True  # the next pass sets a damaged one aside, or says what is wrong
+
+    def _is_counted(self) -> bool:
+        """Whether ledger and status line know all that was read: others read logs and do not count them."""
+        try:
+            with reading(self._home) as database:
+                return database is None or is_counted(database)
+        except StoreError:
+            return True  # the next pass will say
 
     def _set(self, *, tells: bool = True, **values: Any) -> None:
         with self._lock:

@@ -14,25 +14,23 @@ Rules of this room
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from tracklog.agents.roots import default_roots
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Busy, Home, NotWritable, tracklog_home
-from tracklog.index.freshness import ProcessLook
+from tracklog.index.freshness import ProcessLook, is_counted, is_still
+from tracklog.index.tables_health import LogTotals, totals
 from tracklog.sources.log_file import Root
 from tracklog.store.database import DamagedIndex, Database, DiskFull, reading, schema_of, writing
 from tracklog.store.migrate import MADE_LATER, NEWEST
 from tracklog.store.scope import Scope, scope_of
-from tracklog.views.text.printing import talk
 
 if TYPE_CHECKING:
-    from tracklog.index.sync import Synced
-
-Result = TypeVar("Result")
+    from tracklog.app.talk import Talk
 
 
 class Index(NamedTuple):
@@ -76,6 +74,7 @@ def indexed(
     given: Sequence[Path],
     *,
     home: Path | None,
+    talk: Talk,
     syncs: bool = True,
     settles: bool = True,
     makes: bool = False,
@@ -89,35 +88,32 @@ def indexed(
         return
     try:
         if syncs and not _is_up_to_date(ours, roots, look if settles else None):
-            from tracklog.index.rebuild import with_index  # all readers come with it
+            from tracklog.app.index.update import refreshed  # all readers come with it
+            from tracklog.index.refresh import RefreshSteps
 
-            with_index(
-                ours,
-                lambda database: _bring_up_to_date(database, roots, look if settles else None),
-                on_damage=_say,
-            )
+            refreshed(ours, roots, RefreshSteps(with_rows=settles), look=look, talk=talk)
         elif not syncs and settles and not _is_settled(ours):
-            from tracklog.index.refresh import settle_sessions
+            from tracklog.index.refresh import RefreshSteps, refresh
 
             with writing(ours) as writer:
-                settle_sessions(writer, look=look)
+                refresh(writer, roots, RefreshSteps(reads=False), look=look)
     except (Busy, NotWritable) as hindered:
         if not makes and not _was_ever_complete(ours, roots):
-            talk(f"tracklog: {why_as_before(hindered)}, and {_lack_of(ours)}: the logs are read")
+            talk.say(f"tracklog: {why_as_before(hindered)}, and {_lack_of(ours)}: the logs are read")
             yield None
             return
         if makes and not _can_be_asked(ours):
             raise _no_index(ours, hindered) from hindered
-        talk(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
+        talk.say(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
     except DiskFull as trouble:
         if makes and not _was_ever_complete(ours, roots):
             raise
-        talk(f"tracklog: {trouble}")
+        talk.say(f"tracklog: {trouble}")
         if not makes:
-            talk("tracklog: the logs are read instead")
+            talk.say("tracklog: the logs are read instead")
             yield None
             return
-        talk("tracklog: this is what the index knew before")
+        talk.say("tracklog: this is what the index knew before")
     with reading(ours) as database:
         yield None if database is None else Index(database, roots, scope, look)
 
@@ -174,8 +170,6 @@ def _was_ever_complete(home: Home, roots: list[Root]) -> bool:
 
 def _is_up_to_date(home: Home, roots: list[Root], look: ProcessLook | None) -> bool:
     """Whether the index knows all the logs; with a look, whether its sessions also say what the processes say."""
-    from tracklog.index.freshness import is_still
-
     try:
         with reading(home) as database:
             if database is None or not is_still(database.db, roots, spool=home.spool):
@@ -199,54 +193,20 @@ def _is_settled(home: Home) -> bool:
         return database is None or not unsettled(database.db)
 
 
-def _bring_up_to_date(database: Database, roots: list[Root], look: ProcessLook | None) -> None:
-    from tracklog.index.refresh import settle_sessions
+class StillIndex(NamedTuple):
+    """What an index holds that knows all the logs, and whether ledger and status line know them, too."""
 
-    done = synced(database, roots)
-    if look is not None:
-        if not done.is_nothing:
-            look.repeat()
-        settle_sessions(database, look=look)
+    known: LogTotals
+    is_counted: bool
 
 
-def written(home: Home, work: Callable[[Database], Result]) -> Result:
-    """What `work` does with the index, which only we write."""
-    from tracklog.index.rebuild import with_index
-
+def totals_if_still(home: Home, roots: list[Root]) -> StillIndex | None:
+    """What the index holds if it knows all the logs: this loads nothing else."""
     try:
-        return with_index(home, work, on_damage=_say)
-    except Busy as busy:
-        raise NotThere("another process is writing the index: try again when it is done") from busy
-
-
-def _say(damage: DamagedIndex, aside: Path) -> None:
-    talk(f"tracklog: {damage}")
-    talk(f"tracklog: it is now {aside.name}; a new one is made from the logs and the archive")
-
-
-def synced(
-    database: Database, roots: list[Root], *, with_archive: bool | None = None, is_full: bool = False
-) -> Synced:
-    """Reads what is new, with a progress bar where it takes time; says what went wrong."""
-    from tracklog.index.sync import sync
-    from tracklog.views.cli.output.progress import progress_of_unknown
-
-    with progress_of_unknown("indexing") as (set_total, tell):
-        done = sync(
-            database,
-            roots,
-            with_archive=is_archiving(database) if with_archive is None else with_archive,
-            is_full=is_full,
-            on_plan=set_total,
-            on_read=tell,
-        )
-    for problem in done.problems:
-        talk(f"tracklog: {problem}")
-    return done
-
-
-def is_archiving(database: Database) -> bool:
-    """Whether logs go to the archive: they do, unless the index was last made with --no-archive."""
-    from tracklog.store.database import setting
-
-    return setting(database.db, "archive") != "off"
+        with reading(home) as database:
+            if database is not None and is_still(database.db, roots, spool=home.spool):
+                scope = scope_of(root.path for root in roots)
+                return StillIndex(totals(database.db, scope), is_counted(database))
+    except DamagedIndex:
+        return None  # the one who writes it will see to that
+    return None

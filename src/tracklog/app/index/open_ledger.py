@@ -1,60 +1,67 @@
-"""The ledger in the index, settled before it is asked."""
+"""The ledger in the index, counted before it is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from datetime import datetime
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tracklog.app.index.open import Index, indexed, why_as_before
 from tracklog.home import Busy, Home, NotWritable, tracklog_home
+from tracklog.index.freshness import is_counted
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.stored.freshness import is_settled
-from tracklog.store.database import Database, DiskFull, writing
-from tracklog.views.cli.output.progress import progress_of_unknown
-from tracklog.views.text.printing import talk
+from tracklog.store.database import DiskFull
+
+if TYPE_CHECKING:
+    from tracklog.app.talk import Talk
 
 
 @contextmanager
 def indexed_ledger(
-    given: Sequence[Path], *, home: Path | None, prices: Prices, syncs: bool = True, with_tools: bool = False
+    given: Sequence[Path],
+    *,
+    home: Path | None,
+    prices: Prices,
+    talk: Talk,
+    syncs: bool = True,
+    with_tools: bool = False,
 ) -> Iterator[Index | None]:
     """The index for some roots with its ledger up to date, as far as nobody else writes it; None if there is none."""
-    with indexed(given, home=home, syncs=syncs, settles=False) as index:
-        if index is None or is_settled(index.database.db, prices, with_tools=with_tools):
+    with indexed(given, home=home, talk=talk, syncs=syncs, settles=False) as index:
+        if index is None:
+            yield None
+            return
+        is_ready = is_settled(index.database.db, prices, with_tools=with_tools)
+        if is_ready and is_counted(index.database):
             yield index
             return
-    if not _settle(Home(tracklog_home(home)), prices, with_tools=with_tools):
+    can_answer = _count(
+        Home(tracklog_home(home)), prices, with_tools=with_tools, talk=talk, is_ready=is_ready
+    )
+    if not can_answer:
         yield None
         return
-    with indexed(given, home=home, syncs=False, settles=False) as index:
+    with indexed(given, home=home, talk=talk, syncs=False, settles=False) as index:
         yield index
 
 
-def _settle(home: Home, prices: Prices, *, with_tools: bool) -> bool:
-    """Whether the ledger can be asked afterwards: else the disk took no more, and the logs can be."""
+def _count(home: Home, prices: Prices, *, with_tools: bool, talk: Talk, is_ready: bool) -> bool:
+    """Whether the ledger can be asked afterwards: else the disk took no more, and the logs can be.
+
+    Where the ledger is ready, only the status line is behind: then nothing is said of what hinders us.
+    """
+    from tracklog.app.index.update import count_requests  # all readers come with it
+
     try:
-        with writing(home) as database:
-            settle(database, prices, with_tools=with_tools)
+        count_requests(home, prices, talk=talk, with_tools=with_tools)
     except (Busy, NotWritable) as hindered:
-        talk(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
+        if not is_ready:
+            talk.say(f"tracklog: {why_as_before(hindered)}: this is what it knew before")
     except DiskFull as trouble:
-        talk(f"tracklog: {trouble}")
-        talk("tracklog: the logs are read instead")
-        return False
+        if not is_ready:
+            talk.say(f"tracklog: {trouble}")
+            talk.say("tracklog: the logs are read instead")
+        return is_ready
     return True
-
-
-def settle(database: Database, prices: Prices, *, with_tools: bool = False) -> None:
-    """Counts what is new, and leaves what the status line shows."""
-    from tracklog.app.index.refresh import write_statusline
-    from tracklog.clock import local_zone
-    from tracklog.index.refresh import session_files  # all readers come with these
-    from tracklog.ledger.stored.refresh import settle_ledger
-
-    with progress_of_unknown("counting") as (set_total, tell):
-        sessions = session_files(database)
-        settle_ledger(database, sessions, prices, with_tools=with_tools, on_plan=set_total, on_bytes=tell)
-        with suppress(OSError):  # the status line shows what it knew, until the disk takes more
-            write_statusline(database, prices, now=datetime.now(local_zone()))

@@ -59,7 +59,7 @@ class ScopedSessions:
         return stale
 
     def _take(self, scope: Scope, names: set[Name]) -> None:
-        from tracklog.index.refresh import known_heads, logs_of
+        from tracklog.index.session_rows import known_heads, logs_of
         from tracklog.reading.family import families
         from tracklog.reading.session_files import group
 

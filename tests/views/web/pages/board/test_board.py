@@ -16,7 +16,7 @@ from tests.views.web.asking import app_of, ask
 from tests.views.web.live_site import counted, live_site, soon, subagent
 from tracklog.agents.discovery import roots_at
 from tracklog.app.demo import write_sample
-from tracklog.index.refresh import settle_sessions
+from tracklog.index.session_rows import settle_sessions
 from tracklog.index.sync import sync
 from tracklog.sources.log_file import Root
 from tracklog.store.database import writing

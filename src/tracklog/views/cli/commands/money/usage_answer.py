@@ -20,6 +20,7 @@ from tracklog.app.scope.filters import Filters
 from tracklog.app.usage import UsageQuery, UsageResult, spent
 from tracklog.clock import name_of
 from tracklog.model.usage import UsageReport, UsageRow
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.documents.usage import Order, RowSelection, UsageProvenance, document, listed, usage_row
 from tracklog.views.text.numbers import Basis
 from tracklog.views.text.printing import answer, answer_json, cell, count
@@ -50,7 +51,7 @@ def answer_usage(
 ) -> UsageReport:
     """Print what was spent, and return it."""
     now = datetime.now(UTC)
-    found = spent(roots, agent=agent, home=home, asked=asked, syncs=syncs)
+    found = spent(roots, agent=agent, home=home, asked=asked, syncs=syncs, talk=STDERR)
     manner = UsageProvenance(asked.rule, form.basis, name_of(asked.zone), asked.as_model, form.as_of)
     most = form.limit if form.limit or form.as_json or form.as_csv else SHOWN
     rows = listed(found.report, by=form.by, basis=form.basis, is_reversed=form.is_reversed, limit=most)

@@ -19,6 +19,7 @@ from tracklog.errors import UserError
 from tracklog.model.session import Call, Session, Verdict
 from tracklog.views.cli.commands.read.indexed_sessions import CallInSession, IndexedStories, calls_of
 from tracklog.views.cli.options import reading_options, sync_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper, cut
 from tracklog.views.documents.sessions import call_row
 from tracklog.views.text.calls import LONGEST, MARKS, answers_words, reason_of, verdict_words, what_it_did
@@ -106,7 +107,7 @@ def calls(
     wanted = CallFilter(tools, verdicts, slower_than_ms, filters)
     asked = CallsQuery(wanted, limit, is_slowest_first=slow is not None, as_json=as_json)
     if session is None:
-        with indexed(roots, home=home, syncs=syncs) as index:
+        with indexed(roots, home=home, talk=STDERR, syncs=syncs) as index:
             if index is not None and _answer_from_index(index, agent, asked):
                 return
     _answer_from_logs(Stories(roots, agent=agent, filters=filters, home=home), session, asked)

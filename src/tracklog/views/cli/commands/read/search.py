@@ -13,6 +13,7 @@ from tracklog.app.scope.filters import Filters, moment_meant
 from tracklog.errors import NOT_FINE
 from tracklog.search.query import Filter, Query, parse
 from tracklog.views.cli.options import reading_options, sync_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.documents.search import hit_row
 from tracklog.views.text.printing import answer_json, count, talk
 
@@ -70,7 +71,9 @@ def search(
     now = datetime.now(UTC)
     query = parse(" ".join(words), partial(moment_meant, now=now), as_pattern=as_pattern)
     query = with_options(query, agent=agent, filters=filters)
-    with indexed(roots, home=home, syncs=syncs, settles=query.needs_sessions, makes=syncs) as index:
+    with indexed(
+        roots, home=home, talk=STDERR, syncs=syncs, settles=query.needs_sessions, makes=syncs
+    ) as index:
         if index is None:
             raise why_there_is_none(home)
         # only here: a query that is wrong, or `--help`, needs no reader of logs

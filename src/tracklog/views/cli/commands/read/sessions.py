@@ -15,6 +15,7 @@ from tracklog.app.prices import load_prices
 from tracklog.app.scope.filters import Filters, moment_of
 from tracklog.app.session_costs import add_costs
 from tracklog.views.cli.options import reading_options, sync_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.documents.sessions import Row, cost_in, period_cost_in, session_row
 from tracklog.views.text.numbers import when
 from tracklog.views.text.printing import answer_json, count, excerpt, short, short_id, short_model
@@ -89,14 +90,14 @@ def _from_index(
     syncs: bool,
 ) -> SessionPage | None:
     """The list as the index tells it; None if there is none, or it knows nothing of what is meant."""
-    with indexed(roots, home=home, syncs=syncs) as known:
+    with indexed(roots, home=home, talk=STDERR, syncs=syncs) as known:
         if known is None:
             return None
     from tracklog.app.index.open_ledger import indexed_ledger
     from tracklog.views.cli.commands.read.indexed_sessions import IndexedStories
 
     prices = load_prices(home)
-    with indexed_ledger(roots, home=home, prices=prices, syncs=False) as index:
+    with indexed_ledger(roots, home=home, prices=prices, talk=STDERR, syncs=False) as index:
         if index is None:
             return None
         stories = IndexedStories(index._replace(look=known.look), agent=agent, filters=filters)

@@ -26,6 +26,7 @@ from tracklog.views.cli.commands.store import doctor
 from tracklog.views.cli.commands.store.doctor import survey_of
 from tracklog.views.cli.options import A_PATH, home_option, json_option
 from tracklog.views.cli.output.drawing import line, painted
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import (
     answer,
     answer_json,
@@ -151,7 +152,7 @@ def _index(roots: Sequence[Path], home: Path | None) -> None:
     from tracklog.index.tables_health import totals
 
     try:
-        with indexed(roots, home=home, makes=True) as index:
+        with indexed(roots, home=home, talk=STDERR, makes=True) as index:
             known = totals(index.database.db, index.scope) if index is not None else None
     except (UserError, NotThere) as error:  # a home that cannot be written to is no reason to fail here
         talk(f"tracklog: {error}")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tracklog.app.index.open import written
 from tracklog.archive.tables import ArchivedLog, archived_rows
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.store.database import Database, reading
 from tracklog.store.scope import Scope, scope_of
 from tracklog.views.cli.options import shared_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.numbers import moment_in_seconds
 from tracklog.views.text.printing import answer, answer_json, count, percent, safe, size, talk, tilde
 
@@ -183,6 +183,7 @@ def _prune(
     dry_run: bool,
     as_json: bool,
 ) -> None:
+    from tracklog.app.index.update import written
     from tracklog.index.prune import plan_pruning, prune
 
     def work(database: Database) -> Pruning:
@@ -198,7 +199,7 @@ def _prune(
             prune(database, plan.gone)
         return plan
 
-    plan = written(home, work)
+    plan = written(home, work, talk=STDERR)
     if as_json:
         answer_json(_pruning_document(plan, dry_run=dry_run))
     else:
@@ -237,10 +238,13 @@ def _show_pruning(plan: Pruning, *, dry_run: bool, is_too_much: bool) -> None:
 
 
 def _recompress(home: Home, *, as_json: bool) -> None:
+    from tracklog.app.index.update import written
     from tracklog.archive.recompress import recompress, sweep
 
     swept, done = written(
-        home, lambda database: (sweep(database), recompress(database, now_ns=time.time_ns()))
+        home,
+        lambda database: (sweep(database), recompress(database, now_ns=time.time_ns())),
+        talk=STDERR,
     )
     if as_json:
         answer_json(

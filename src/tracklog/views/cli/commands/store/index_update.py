@@ -7,19 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracklog.app.index.open import asked_roots, is_archiving, synced, written
+from tracklog.app.index.open import asked_roots, totals_if_still
 from tracklog.home import Home, tracklog_home
-from tracklog.index.tables_health import LogTotals, totals
-from tracklog.sources.log_file import Root
-from tracklog.store.database import DamagedIndex, Database, reading
-from tracklog.store.scope import scope_of
 from tracklog.views.text.printing import answer, answer_json, count, size, tilde
 
 if TYPE_CHECKING:
     from tracklog.index.sync import Synced
-
-
-_MUCH = 16_000_000  # bytes: who had to wait for those does not wait for tidying, too
+    from tracklog.index.tables_health import LogTotals
 
 
 def bring_up_to_date(
@@ -36,52 +30,27 @@ def bring_up_to_date(
     began = time.monotonic()
 
     asked = asked_roots(roots, agent=agent, home=home)
-    scope = scope_of(root.path for root in asked)
     still = None if is_full or archives is not None else totals_if_still(ours, asked)
+    done: Synced | None = None
+    if still is not None and still.is_counted:
+        known = still.known
+    else:
+        from tracklog.app.index.update import update_index  # where nothing is new, nothing of it is needed
+        from tracklog.views.cli.output.stderr_talk import STDERR
 
-    def work(database: Database) -> tuple[Synced | None, LogTotals]:
-        chosen = _choose(database, archives)
-        done = synced(database, asked, with_archive=chosen, is_full=is_full)
-        if not done.is_nothing and done.grown_bytes < _MUCH:
-            from tracklog.app.index.open_ledger import settle
-            from tracklog.app.prices import load_prices
-
-            settle(database, load_prices(home))
-        if chosen and not done.is_nothing and done.n_bytes < _MUCH:
-            from tracklog.archive.recompress import tend
-
-            tend(database, now_ns=time.time_ns())
-        return done, totals(database.db, scope)
-
-    done, known = (None, still) if still is not None else written(ours, work)
+        done, known = update_index(
+            ours,
+            asked,
+            talk=STDERR,
+            is_full=is_full,
+            archives=archives,
+            known=None if still is None else still.known,
+        )
     seconds = round(time.monotonic() - began, 3)
     if as_json:
         answer_json(_document(known, done, seconds))
     else:
         _show(known, done, seconds, ours)
-
-
-def totals_if_still(home: Home, roots: list[Root]) -> LogTotals | None:
-    """What the index holds, if it knows everything already: then nothing else is loaded."""
-    from tracklog.index.freshness import is_still
-
-    try:
-        with reading(home) as database:
-            if database is not None and is_still(database.db, roots, spool=home.spool):
-                return totals(database.db, scope_of(root.path for root in roots))
-    except DamagedIndex:
-        return None  # who writes it will see to that
-    return None
-
-
-def _choose(database: Database, archives: bool | None) -> bool:
-    if archives is None:
-        return is_archiving(database)
-    from tracklog.store.database import put_setting
-
-    with database.transaction() as db:
-        put_setting(db, "archive", "on" if archives else "off")
-    return archives
 
 
 def _document(known: LogTotals, done: Synced | None, seconds: float) -> dict[str, Any]:

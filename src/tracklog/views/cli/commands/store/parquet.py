@@ -10,6 +10,7 @@ from tracklog.app.sql import index_to_ask
 from tracklog.sql.ask import known_names
 from tracklog.sql.duckdb_views import Written, write_parquet
 from tracklog.views.cli.options import A_PATH, home_option, json_option, root_option, sync_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, size, tilde
 
 
@@ -29,7 +30,7 @@ def parquet(folder: Path, syncs: bool, roots: tuple[Path, ...], home: Path | Non
     tracklog parquet out/
     duckdb -c "select model, count(*) from 'out/ledger/**/*.parquet' group by 1"
     """
-    with index_to_ask(roots, home=home, views=known_names(columns=False), syncs=syncs) as db:
+    with index_to_ask(roots, home=home, views=known_names(columns=False), syncs=syncs, talk=STDERR) as db:
         written = write_parquet(db, folder)
     if as_json:
         views = [

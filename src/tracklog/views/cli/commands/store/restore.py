@@ -20,6 +20,7 @@ from tracklog.errors import NotThere
 from tracklog.store.catalogue import all_files
 from tracklog.store.values import KnownFile
 from tracklog.views.cli.options import A_PATH, shared_options
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.numbers import moment_in_seconds
 from tracklog.views.text.printing import answer, answer_json, count, safe, size, talk, tilde
 
@@ -52,7 +53,7 @@ def restore(
     tracklog restore 12812c74
     tracklog restore 12812c74 --to /tmp/home
     """
-    with indexed(roots, home=home, settles=False) as index:
+    with indexed(roots, home=home, talk=STDERR, settles=False) as index:
         if index is None:
             raise NotThere("there is no archive yet: `tracklog index` makes it")
         rows = _rows_of(session, index, agent=agent, is_everywhere=not roots)

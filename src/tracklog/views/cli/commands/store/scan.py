@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tracklog.app.index.open import Index, indexed, why_there_is_none, written
+from tracklog.app.index.open import Index, indexed, why_there_is_none
 from tracklog.app.secrets import ScanQuery, ScanResult
 from tracklog.errors import NOT_FINE, UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.views.cli.options import A_PATH, shared_options, since_option, sync_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer_json
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def _in_index(asked: ScanQuery, looking: Looking, *, syncs: bool) -> ScanResult:
     """Looks through what is new, and answers from the index; what it does not keep is looked through each time."""
     from tracklog.secrets.tables import Which, extent, not_scanned, standing
 
-    with indexed(asked.roots, home=asked.home, syncs=syncs, settles=False, makes=syncs) as index:
+    with indexed(asked.roots, home=asked.home, talk=STDERR, syncs=syncs, settles=False, makes=syncs) as index:
         if index is None:
             raise why_there_is_none(asked.home)
         which = Which(index.scope, asked.agent, asked.since_ns)
@@ -182,6 +183,7 @@ def _scan_what_is_new(database: Database, which: Which, looking: Looking) -> int
 
     if not to_scan(database.db, which, rules=looking.rules) and not has_past(database.db):
         return 0
+    from tracklog.app.index.update import written
     from tracklog.secrets.scan import scan_index
     from tracklog.views.cli.output.progress import progress_of_unknown
 
@@ -189,7 +191,7 @@ def _scan_what_is_new(database: Database, which: Which, looking: Looking) -> int
         with progress_of_unknown("scanning") as (set_total, tell):
             return scan_index(ours, which, looking, on_plan=set_total, on_read=tell)
 
-    return written(database.home, work)
+    return written(database.home, work, talk=STDERR)
 
 
 def _beyond(index: Index, asked: ScanQuery, looking: Looking) -> tuple[list[Skipped], Scan, set[str]]:

@@ -10,6 +10,7 @@ from tracklog.home import Home
 from tracklog.secrets.allowlist import LIST_NAME, Allowance, allow, allow_list, disallow, meant
 from tracklog.secrets.redact import redaction_key
 from tracklog.store.catalogue import numbers
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, safe, talk, tilde
 
 
@@ -51,7 +52,7 @@ def _refuse_a_value(words: str, home: Home) -> None:
 
 def _is_known(path: str, home: Home) -> bool:
     """Whether the index knows such a log, or logs below such a folder: their source may be gone."""
-    with indexed((), home=home.path, syncs=False, settles=False) as index:
+    with indexed((), home=home.path, talk=STDERR, syncs=False, settles=False) as index:
         known = numbers(index.database.db) if index is not None else {}
     return any(one == path or one.startswith(f"{path}/") for one in known)
 

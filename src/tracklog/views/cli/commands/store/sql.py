@@ -19,6 +19,7 @@ from tracklog.errors import NOT_FINE, NotThere, UserError, why_failed
 from tracklog.sql.ask import LARGEST_ANSWER, Answered, TooLong, ask, views_named
 from tracklog.views.cli.commands.store.sql_rows import answer_csv, answer_json_answer
 from tracklog.views.cli.options import A_PATH, home_option, json_option, root_option, sync_option
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer_json, count, size, talk
 
 Engine = Literal["sqlite", "duckdb"]
@@ -101,7 +102,7 @@ def sql(
         raise UserError("--csv or --json, not both")
     text = _question(question, file)
     try:
-        with index_to_ask(roots, home=home, views=views_named(text), syncs=syncs) as db:
+        with index_to_ask(roots, home=home, views=views_named(text), syncs=syncs, talk=STDERR) as db:
             found = _answered(db, text, engine, limit=limit, timeout_s=timeout_s)
     except TooLong as error:
         raise NotThere(str(error)) from error

@@ -23,6 +23,7 @@ from tracklog.views.cli.commands.read.places import show_nothing_found, show_ski
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.output.drawing import line, painted, table
 from tracklog.views.cli.output.progress import progress
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer_json, count, size, tilde
 
 _FILES_SHOWN = 40
@@ -69,7 +70,7 @@ def verify(
     if a file is not identical or cannot be read to its end, and also if there are broken lines: nothing of them is
     lost either, but whoever wrote them lost something.
     """
-    with indexed(roots, home=home, syncs=not paths, settles=False) as index:
+    with indexed(roots, home=home, talk=STDERR, syncs=not paths, settles=False) as index:
         found = found_at_source(paths or roots, agent=agent, home=home)
         check = _archive_check(index, [*paths, *roots], agent=agent)
         checked = _check(found.files, called=_names_of_links(paths), check=check, index=index)

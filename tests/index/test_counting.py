@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.index.indexed_logs import PRICES, index_of, settle
 from tests.ledger.stored.test_refresh import ALL, HOMES, said
-from tracklog.app.index.refresh import statusline_facts, write_statusline
+from tracklog.index.counting import statusline_facts, write_statusline
 
 NIGHT = datetime(2026, 11, 15, 22, 40, tzinfo=UTC)  # the demo was made at half past ten
 
