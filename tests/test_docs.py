@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+import tokenize
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
@@ -51,6 +52,7 @@ ONLY_OF_CODEX = {FileKind.DOCUMENT, FileKind.SESSION_INDEX}
 _CODE = re.compile(r"`([^`]+)`")
 _REFERENCE = re.compile(r"as `[^`]+`")
 _PLACE_IN_CODE = re.compile(r"(docs/[\w/]+\.md)(?:#([\w-]+))?")
+_MODULE_IN_CODE = re.compile(r"(?<![\w./-])(?:[\w-]+/)*[a-z_]\w*\.py\b")
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
@@ -188,6 +190,30 @@ def test_every_place_in_the_documents_that_code_points_to_exists() -> None:
         if not _exists(PROJECT / place, anchor)
     ]
     assert missing == []
+
+
+def test_every_module_that_a_docstring_or_a_comment_names_exists() -> None:
+    ours = {f"/{path.relative_to(SOURCE).as_posix()}" for path in SOURCE.rglob("*.py")}
+    missing = [
+        (source.relative_to(SOURCE).as_posix(), named)
+        for source in sorted(SOURCE.rglob("*.py"))
+        for text in _docstrings_and_comments(source)
+        for named in _MODULE_IN_CODE.findall(text)
+        if not (PROJECT / named).exists() and not any(path.endswith(f"/{named}") for path in ours)
+    ]
+    assert missing == []
+
+
+def _docstrings_and_comments(source: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield ast.get_docstring(node) or ""
+    with tokenize.open(source) as file:
+        yield from (
+            token.string
+            for token in tokenize.generate_tokens(file.readline)
+            if token.type == tokenize.COMMENT
+        )
 
 
 def test_every_link_in_the_documents_leads_somewhere() -> None:

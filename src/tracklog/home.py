@@ -1,10 +1,8 @@
-"""Where tracklog keeps its own files, and who may see them.
+"""The folder of tracklog's own files: its paths, its lock, and private permissions.
 
-Rules of this room
-  1. Everything here may hold what a log holds: folders are 0700, files 0600, from the first moment on.
-  2. A file that is replaced is replaced whole: written beside its place, then renamed.
-
-Where our own files live.
+Rules
+  1. Everything here may hold what a log holds: folders are 0700, files 0600, from the moment they are made.
+  2. A file is replaced as a whole: written under another name, then renamed.
 """
 
 from __future__ import annotations
@@ -40,11 +38,11 @@ _OURS = frozenset(
 
 
 class Busy(Exception):  # noqa: N818 - a state, not a mistake
-    """Another process writes the index now."""
+    """Another process is writing the index."""
 
 
 class NotWritable(UserError):  # noqa: N818 - a state
-    """Our folder, or a file in it, may only be read."""
+    """Our folder, or a file in it, is read-only."""
 
 
 class Home:
@@ -56,12 +54,12 @@ class Home:
 
     @property
     def index(self) -> Path:
-        """The database."""
+        """The database of the index."""
         return self.path / self._index_name
 
     @property
     def lock(self) -> Path:
-        """Held by the one who writes."""
+        """The lock that the writer holds."""
         return self.path / "index.lock"
 
     @property
@@ -71,17 +69,17 @@ class Home:
 
     @property
     def live(self) -> Path:
-        """What was seen live."""
+        """The folder of the live journal."""
         return self.path / "live"
 
     @property
     def runs(self) -> Path:
-        """The children that we started: a register of all, and a private folder of each that runs."""
+        """Child sessions that we started: a register of all, and a private folder for each running one."""
         return self.path / "runs"
 
     @property
     def spool(self) -> Path:
-        """What hooks were told."""
+        """The folder of what hooks received."""
         return self.path / "spool"
 
     @property
@@ -91,24 +89,24 @@ class Home:
 
     @property
     def statusline(self) -> Path:
-        """What the status line shows of today."""
+        """Today's figures for the status line."""
         return self.path / "statusline.json"
 
     def has_index(self) -> bool:
-        """Whether there is an index; a folder that may not be entered is said."""
+        """Whether there is an index; raises an error if the folder may not be entered."""
         try:
             return self.index.exists()
         except OSError as error:
             raise _not_usable(self.path, error) from error
 
     def is_writable(self) -> bool:
-        """Whether an index can be made here, or the one that there is be changed: SQLite makes files next to it."""
+        """Whether an index can be created or changed here: SQLite makes files next to it."""
         return os.access(self.path, os.W_OK | os.X_OK) and (
             not self.index.exists() or os.access(self.index, os.W_OK)
         )
 
     def make(self) -> None:
-        """Makes the folder, for us alone; one that others use, too, is left as it is."""
+        """Makes the folder private; raises UserError if others may enter it and it holds files that are not ours."""
         try:
             is_open = self.path.is_dir() and self.path.stat().st_mode & 0o077
             strange = [name for name in os.listdir(self.path) if not _is_ours(name)] if is_open else []
@@ -122,7 +120,7 @@ class Home:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Makes a folder that nobody else may enter; one that is there already is closed to others."""
+    """Makes a folder that no other user may enter; an existing one is closed to others."""
     try:
         folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
         if folder.stat().st_mode & 0o077:
@@ -137,17 +135,17 @@ def _not_usable(path: Path, error: OSError) -> UserError:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a file in our folder is one that we make, or that our user makes for us."""
+    """Whether a file in our folder is one that tracklog or its user makes."""
     return name.startswith(("index.", ".")) or name in _OURS
 
 
 def open_private(path: Path, flags: int) -> int:
-    """A descriptor of a file of our own, which nobody else may read."""
+    """Opens a file that no other user may read; returns its descriptor."""
     return os.open(path, flags | os.O_CLOEXEC, _PRIVATE_FILE)
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Puts a whole file in its place."""
+    """Writes a private file, replacing any old one as a whole."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as stream:
@@ -160,7 +158,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 @contextmanager
 def held_lock(home: Home) -> Iterator[None]:
-    """Holds the lock of the one writer, until its process ends; raises Busy if another has it, or NotWritable."""
+    """Holds the writer's lock; raises Busy if another process has it, NotWritable if the home is read-only."""
     with held_lock_at(home.lock):
         if not home.is_writable():
             raise _not_usable(home.path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
@@ -169,7 +167,7 @@ def held_lock(home: Home) -> Iterator[None]:
 
 @contextmanager
 def held_lock_at(path: Path) -> Iterator[None]:
-    """Holds a lock of our own; raises Busy if another process has it, NotWritable if it may not be made."""
+    """Holds a lock file; raises Busy if another process has it, NotWritable if it cannot be made."""
     try:
         descriptor = open_private(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
@@ -185,7 +183,7 @@ def held_lock_at(path: Path) -> Iterator[None]:
 
 
 def tracklog_home(given: Path | None) -> Path:
-    """As told, else where the system keeps data of users."""
+    """The given folder, else the system's place for user data."""
     if given is not None:
         return given.absolute()
     from platformdirs import user_data_path

@@ -1,13 +1,13 @@
-"""The status line of Claude Code: what the client tells on stdin becomes one line on stdout.
+"""Print the status line of Claude Code, from what the client writes to stdin.
 
-    python -m tracklog.statusline < what-the-client-tells
+    python -m tracklog.statusline < what-the-client-writes
 
 The client runs this after every answer, so it is a small program of its own: docs/statusline.md.
 
-Rules of this room
-  1. One line, exit code 0, nothing on stderr, in time: whatever stands on stdin, in the log, or in the arguments.
-  2. Only what is known is shown; a figure that we had to assume a part of has a `~`.
-  3. No log is scanned. At most the end of one log is read, and only for clients that do not tell the context.
+Rules
+  1. One line, exit code 0, nothing on stderr, in time: whatever is on stdin, in the log, or in the arguments.
+  2. Only known figures are shown; one that rests on an assumption has a `~`.
+  3. No log is scanned. At most the end of one log is read, and only for clients that do not send the context.
   4. Nothing but the standard library is imported, and of that only what is small (`bench/cold_start.py`).
 """
 
@@ -38,7 +38,7 @@ NOTHING_KNOWN = "tracklog: nothing known of this session"
 BY_HAND = "tracklog: Claude Code runs this for its status line; see tracklog statusline --help"
 SEPARATOR = " · "
 
-STDIN_LIMIT = 1 << 20  # what clients tell has 2 kB
+STDIN_LIMIT = 1 << 20  # clients send 2 kB
 STDIN_S = 2.0
 TAIL_LIMIT = 256 << 10
 INDEX_LIMIT = 64 << 10
@@ -52,7 +52,7 @@ _ESCAPES = r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b.?"
 
 
 class SessionStatus:
-    """How a session stands; None where nobody told."""
+    """Figures of a session; None if unknown."""
 
     def __init__(self, told: dict[str, object], *, home: str, now: float) -> None:
         cost, limit = _part(told, "cost"), _part(_part(told, "rate_limits"), "five_hour")
@@ -68,20 +68,20 @@ class SessionStatus:
 
     @property
     def context_percent(self) -> int | None:
-        """As the client rounds it; none where more is in use than the window that we assume could hold."""
+        """Share of the window in use, rounded as by the client; None if more is in use than an assumed window holds."""
         if not self.context_tokens or not self.context_window:
             return None
         is_another = self.context_window_is_assumed and self.context_tokens > self.context_window
         return None if is_another else _whole(100 * self.context_tokens / self.context_window)
 
     def parts(self) -> list[str]:
-        """What there is to show, the most important first."""
+        """The known figures as text, the most important first."""
         shown = (self.model, _money(self.cost_micro_usd), self._context_shown(), self._lines_shown())
         more = (self._limit_shown(), _labelled("today", _money(self.today_cost_micro_usd)))
         return [part for part in (*shown, *more) if part]
 
     def document(self) -> dict[str, object]:
-        """The same for programs."""
+        """The figures as a JSON document."""
         return {"schema_version": 1, **vars(self), "context_percent": self.context_percent}
 
     def _context_shown(self) -> str:
@@ -104,7 +104,7 @@ class SessionStatus:
 
 
 def line_of(session: SessionStatus, *, columns: int) -> str:
-    """The parts that fit into so many columns; the first one always, cut if it must be."""
+    """The parts that fit into `columns`; the first one always, cut if necessary."""
     shown = ""
     for part in session.parts() or [NOTHING_KNOWN]:
         longer = shown + SEPARATOR + part if shown else _cut(part, columns)
@@ -116,8 +116,8 @@ def line_of(session: SessionStatus, *, columns: int) -> str:
 def _context(told: dict[str, object]) -> tuple[int | None, int | None, bool]:
     """Tokens in use, the window, and whether that is assumed.
 
-    A client that tells of the window but not of its use has sent no request yet, or has just compacted: then nobody
-    knows. The totals beside it mean the whole session on some releases, so they are never used.
+    A client that sends the window but not its use has made no request yet, or has just compacted: then the use is
+    unknown. The totals next to it mean the whole session on some releases, so they are never used.
     """
     if "context_window" in told:
         window = _part(told, "context_window")
@@ -129,16 +129,16 @@ def _context(told: dict[str, object]) -> tuple[int | None, int | None, bool]:
 
 
 def _tokens_read(usage: dict[str, object]) -> int | None:
-    """All that the model read in a request, from the cache or not: what the context holds."""
+    """Tokens that the model read in a request, cached or not: the size of the context."""
     fields = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     return sum(_whole(_number(usage, field)) or 0 for field in fields) or None
 
 
 def _tokens_in_log(path: str) -> int | None:
-    """The context after the last answer of the main thread, if it stands near the end of the log."""
+    """Context tokens after the main thread's last answer, if that is near the end of the log."""
     for line in reversed(_end_of(path, TAIL_LIMIT).split(b"\n")):
         if b'"compact_boundary"' in line:
-            return None  # what stands before it is no longer in the context
+            return None  # lines before it are no longer in the context
         if b'"usage"' in line and (used := _tokens_of_answer(_object(line))):
             return used
     return None
@@ -150,10 +150,10 @@ def _tokens_of_answer(record: dict[str, object]) -> int | None:
 
 
 def _from_index(home: str, now: float) -> tuple[int | None, int | None]:
-    """What today cost and how many seconds of the five-hour block are left, if the index says so.
+    """Today's cost and the seconds left of the five-hour block, if the index has written them.
 
-    Whoever writes the index leaves `statusline.json` beside it: `day` (local), `cost_micro_usd`, `block_ends_at`
-    (seconds since 1970). Without it nothing is known, and no log is asked in its place.
+    The writer of the index also writes `statusline.json`: `day` (local), `cost_micro_usd`, `block_ends_at`
+    (seconds since 1970). Without it nothing is known, and no log is read instead.
     """
     left = _object(_end_of(os.path.join(home, "statusline.json"), INDEX_LIMIT))
     is_of_today = left.get("day") == time.strftime("%Y-%m-%d", time.localtime(now))
@@ -162,12 +162,12 @@ def _from_index(home: str, now: float) -> tuple[int | None, int | None]:
 
 
 def _end_of(path: str, limit: int) -> bytes:
-    """The last bytes of a regular file; nothing of anything else, and it never waits (decision 0005)."""
+    """The last bytes of a regular file; nothing for any other file, and it never blocks (decision 0005)."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):  # to open a device can be an act by itself
             return b""
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):  # not there, not for us, or no path at all
+    except (OSError, ValueError):  # missing, not permitted, or no valid path
         return b""
     try:
         is_regular, size = stat.S_ISREG(os.fstat(file).st_mode), os.fstat(file).st_size
@@ -206,7 +206,7 @@ def _text(of: dict[str, object], key: str) -> str:
 
 
 def _plain(text: str, longest: int) -> str:
-    """The beginning of a text, without anything that a terminal would obey or hide."""
+    """The beginning of a text, without escapes and unprintable letters."""
     text = text[: 8 * longest]
     if not text.isprintable():
         bare = re.sub(_ESCAPES, "", text, flags=re.DOTALL)
@@ -223,7 +223,7 @@ def _cut(text: str, columns: int) -> str:
 
 
 def _columns_of(text: str) -> int:
-    """How wide it can be on a screen: letters beyond Latin, Greek and Cyrillic may take two columns."""
+    """The most columns that a text may take: letters beyond Latin, Greek and Cyrillic may take two."""
     return sum(1 if letter < "\u1100" or letter in "…·" else 2 for letter in text)
 
 
@@ -263,7 +263,7 @@ def _labelled(label: str, figure: str) -> str:
 
 
 def _stdin() -> bytes:
-    """What stands on stdin, as far as it comes in time and within reason."""
+    """What is on stdin, up to limits of time and size."""
     told, until = b"", time.monotonic() + STDIN_S
     try:
         while len(told) < STDIN_LIMIT and select.select([0], [], [], max(0.0, until - time.monotonic()))[0]:
@@ -276,14 +276,14 @@ def _stdin() -> bytes:
 
 
 def _columns() -> int:
-    """The width of the screen as late clients tell it, without what they take of it."""
+    """The width of the screen that newer clients pass, without their indent."""
     told = os.environ.get("COLUMNS", "")
     columns = int(told) if told.isascii() and told.isdigit() and len(told) < 6 else WIDTH
     return max(20, min(columns or WIDTH, WIDEST) - INDENT)
 
 
 def answer(arguments: list[str]) -> str:
-    """What is to be printed."""
+    """The text to print."""
     home, as_json = None, False
     if arguments:
         asked = _asked(arguments)
@@ -297,7 +297,7 @@ def answer(arguments: list[str]) -> str:
 
 
 def _usual_home() -> str:
-    """Where tracklog keeps its own files; as `platformdirs` says, whose import would take longer than all of this."""
+    """The folder of tracklog's own files, as `platformdirs` has it, whose import would take longer than all of this."""
     if told := os.environ.get("TRACKLOG_HOME"):
         return told
     if sys.platform == "darwin":
@@ -331,7 +331,7 @@ def _asked(arguments: list[str]) -> tuple[str | None, bool] | str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Prints the line; the exit code is 0, for any other blanks the status line."""
+    """Prints the line. The exit code is always 0: any other blanks the status line."""
     try:
         text = answer(sys.argv[1:] if arguments is None else arguments)
     except (Exception, KeyboardInterrupt):  # the door: a traceback helps nobody in another program's line

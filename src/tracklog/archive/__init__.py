@@ -1,4 +1,4 @@
-"""The bytes of every log that was indexed, compressed: written, found, made smaller and put back.
+"""Keep the bytes of every indexed log, compressed: write, find, recompress and restore them.
 
 Public: `files`, `locate`, `recompress`, `restore`. Imports no other feature.
 """

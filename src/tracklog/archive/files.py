@@ -1,12 +1,12 @@
-"""The archive: the bytes of every log, for ever, one plain `.zst` for each.
+"""The files of the archive: the bytes of every log, kept for good, in one plain `.zst` per log.
 
-Rules of this room
-  1. A file of the archive only grows, by whole frames (store/frames.py). What the index knows of it is committed after
-     the bytes were written; bytes behind that were written by a process that was killed, and are cut off.
-  2. No file is written over. A log that was rewritten gets a new file for its new generation. A file that stands where
-     a new one is to be made gives way only to one that begins with all that it holds.
-  3. Each file says itself which log it holds, so the archive outlives the index.
-  4. Names are made of where the log stood (store/archive_names.py).
+Rules
+  1. A file of the archive only grows, by whole frames (archive/frames.py). What the index knows of it is committed
+     after the bytes were written; bytes beyond that come from a process that was killed, and are cut off.
+  2. No file is overwritten. A log that was rewritten gets a new file for its new generation. Where the name of a new
+     file is taken, the existing file is replaced only if the new one begins with all of its contents.
+  3. Each file states which log it holds, so the archive outlives the index.
+  4. Names are derived from the path of the log (archive/locate.py).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SYNCED_ONE_BY_ONE = 32
 
 
 class Missing(Exception):  # noqa: N818 - a state of the archive
-    """A file of the archive is gone, or holds less than the index says: the log must be archived anew."""
+    """A file of the archive is gone, or holds less than the index says: the log must be archived again."""
 
 
 class ArchiveEntry(NamedTuple):
@@ -45,11 +45,11 @@ class ArchiveEntry(NamedTuple):
 
     archived: Archived  # with all its frames
     about: dict[str, Any]  # path, root, agent, kind, session, generation, mtime_ns
-    is_whole: bool  # False: behind these bytes stands something that is not
+    is_whole: bool  # False: more bytes follow, which are no whole frame
 
 
 class Appender:
-    """Writes the next bytes of one log behind those that the archive has of it.
+    """Appends the next bytes of a log to its file in the archive.
 
     `about` says which log it is (path, root, agent, kind, session, generation, mtime_ns). Raises Missing if the file
     is not what `at` says, StoreError if the disk does not take the bytes.
@@ -93,7 +93,7 @@ class Appender:
                 del self._held[:FRAME_BYTES]
 
     def end(self, *, is_last: bool = True) -> Archived:
-        """Writes what is left; afterwards the file holds all that was given. More of the log may follow, if said so."""
+        """Writes the rest, so that the file holds all bytes given; `is_last=False`: the log goes on beyond them."""
         with disk_trouble(self._folder):
             if self._held:
                 self._put(self._held)
@@ -106,7 +106,7 @@ class Appender:
         return Archived(self._name, self._contents, self._stored, self._frames)
 
     def close(self) -> None:
-        """Gives up what was not ended; what the index knows is still there."""
+        """Discards what `end` did not finish; what the index knows stays in the file."""
         with suppress(OSError):
             self._stream.close()
         if self._aside is not None:
@@ -139,7 +139,7 @@ class Appender:
         self._stored += self._stream.write(about_frame(about))
 
     def _take_place(self, *, is_last: bool) -> None:
-        """A file that was written aside takes the place of the one that it continues, or gets a name of its own."""
+        """Moves a file that was written aside onto the one whose contents it continues, or onto a free name."""
         if self._aside is None:
             return
         path = self._folder / self._name
@@ -154,7 +154,7 @@ class Appender:
 
 
 class _InTheWay:
-    """A file that stands where a new one is to be made, compared with what the new one will hold."""
+    """An existing file at the path of a new one, compared with the new contents as they are written."""
 
     def __init__(self, path: Path, archived: Archived) -> None:
         self.archived = archived
@@ -165,7 +165,7 @@ class _InTheWay:
 
     @classmethod
     def at(cls, path: Path, about: dict[str, Any]) -> _InTheWay | None:
-        """The file at the path if it says that it holds the same log in the same generation."""
+        """The file at this path, if it states that it holds the same log in the same generation."""
         found = described(path.parent, path.name)
         if found is None or any(found.about.get(key) != about.get(key) for key in ("path", "generation")):
             return None
@@ -173,12 +173,12 @@ class _InTheWay:
 
     @property
     def is_contained(self) -> bool:
-        """Whether the new file began with all that this one holds."""
+        """Whether the new file begins with the whole contents of this one."""
         return self._is_same and not self._left
 
     @property
     def is_other(self) -> bool:
-        """Whether the new file holds other bytes."""
+        """Whether the contents of the two differ."""
         return not self._is_same
 
     def compare(self, chunk: bytes) -> None:
@@ -192,7 +192,7 @@ class _InTheWay:
 
 
 def describe_again(folder: Path, at: Archived, *, about: dict[str, Any]) -> Archived:
-    """Adds to a file what is new to be said of its log: that it moved, say."""
+    """Appends newer facts about the log to its file, such as a new path."""
     cut_off(folder, at)
     frame = about_frame(about)
     with disk_trouble(folder), open(_to_append(folder / at.name), "ab") as stream:
@@ -201,9 +201,9 @@ def describe_again(folder: Path, at: Archived, *, about: dict[str, Any]) -> Arch
 
 
 def cut_off(folder: Path, at: Archived) -> None:
-    """Takes away what a killed process wrote behind what the index knows. Raises Missing if there is less than that."""
+    """Cuts off what a killed process wrote beyond what the index knows; raises Missing if the file is shorter."""
     path = folder / at.name
-    if not at.stored_bytes:  # it was pruned; what stands there is another's
+    if not at.stored_bytes:  # it was pruned; a file of this name belongs to another log
         raise Missing(path)
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -226,8 +226,8 @@ def contents(
 ) -> Iterator[bytes]:
     """The bytes of a log from `start` on, in pieces of at most `size`; raises NotReadable where they are damaged.
 
-    `frames` are those of the log in order; without them everything before `start` is decompressed, too. A file that is
-    smaller than the index says was compressed anew by a process that was killed before it could tell the index.
+    `frames` are those of the log in order; without them everything before `start` is decompressed too. A file that is
+    smaller than the index says was recompressed by a process that was killed before it could update the index.
     """
     path = folder / archived.name
     position = 0
@@ -253,7 +253,7 @@ def _frame_before(start: int, frames: Sequence[Frame]) -> Frame:
 
 
 def archived_logs(folder: Path) -> Iterator[ArchiveEntry]:
-    """Every log of the archive as its own file describes it, by name; what a process left half made is left out."""
+    """Every log of the archive as its own file describes it, sorted by name; without half-written files."""
     for name in stored_names(folder):
         found = described(folder, name)
         if found is not None and found.about.get("path"):
@@ -261,7 +261,7 @@ def archived_logs(folder: Path) -> Iterator[ArchiveEntry]:
 
 
 def stored_names(folder: Path, *, half_made: bool = False) -> Iterator[str]:
-    """The files of the archive, or those that a killed process left half made."""
+    """Names of the files of the archive, or of those that a killed process left half written."""
     for top, below, names in os.walk(folder / "logs"):
         below.sort()
         for name in sorted(names):
@@ -270,7 +270,7 @@ def stored_names(folder: Path, *, half_made: bool = False) -> Iterator[str]:
 
 
 def described(folder: Path, name: str) -> ArchiveEntry | None:
-    """A file of the archive as it describes itself; None if it cannot be opened."""
+    """The log that a file of the archive holds, as the file describes it; None if it cannot be opened."""
     try:
         stream = open_log(folder / name)
     except NotReadable:
@@ -288,7 +288,7 @@ def described(folder: Path, name: str) -> ArchiveEntry | None:
 
 
 def make_durable(folder: Path, names: Iterable[str]) -> None:
-    """Waits until the disk has these files of the archive."""
+    """Flushes these files of the archive to the disk."""
     names = list(names)
     if len(names) > _SYNCED_ONE_BY_ONE:
         os.sync()
@@ -315,7 +315,7 @@ def _to_append(path: Path) -> int:
 
 
 def new_file(archive: Path, path: Path) -> BufferedWriter:
-    """A file of the archive that was not there, with its folders; raises FileExistsError if it was."""
+    """Creates a file of the archive, and its folders; raises FileExistsError if it exists."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         descriptor = open_private(path, flags)
@@ -342,7 +342,7 @@ def _free_path(path: Path) -> Path:
 
 @contextmanager
 def disk_trouble(folder: Path) -> Iterator[None]:
-    """Turns what the disk says into what a person can act upon."""
+    """Turns errors of the disk into messages that say what to do."""
     try:
         yield
     except OSError as error:

@@ -1,10 +1,10 @@
-"""The frames of a file in the archive (RFC 8878): where each begins, what it holds, what it says of itself.
+"""Zstd frames of a file in the archive (RFC 8878): offsets, sizes, and facts about the log.
 
-Rules of this room
-  1. A log in the archive is any number of zstd frames, each with its contents' size and checksum; `zstdcat` alone
-     turns them back into the log.
-  2. What the archive says of a log stands in skippable frames between them, as JSON. What a later one says wins.
-  3. A frame that is not whole is where the file ends for us: a process was killed while it wrote.
+Rules
+  1. A log in the archive is any number of zstd frames, each with the size and checksum of its contents; `zstdcat`
+     alone turns them back into the log.
+  2. Facts about a log are JSON in skippable frames between them. A later one overrides an earlier one.
+  3. The file ends for us at the first frame that is not whole: a process was killed while it wrote.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _READ_AT_ONCE = 1 << 12  # block headers lie up to 128 KiB apart: more would rea
 
 
 class FrameInfo(NamedTuple):
-    """A whole frame of a file: from where to where it goes, how much it holds, or what it says."""
+    """A whole frame of a file: its offsets, the size of its contents, or the facts that it states."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class FrameInfo(NamedTuple):
 
 @cache
 def compressor(level: int, window_log: int = 0) -> zstandard.ZstdCompressor:
-    """Makes frames that carry the size and the checksum of their contents."""
+    """A compressor whose frames carry the size and checksum of their contents."""
     params = zstandard.ZstdCompressionParameters.from_level(
         level,
         write_content_size=True,
@@ -54,7 +54,7 @@ def compressor(level: int, window_log: int = 0) -> zstandard.ZstdCompressor:
 
 
 def about_frame(about: dict[str, Any]) -> bytes:
-    """What the archive says of a log, as a frame that holds no contents."""
+    """Facts about a log as a skippable frame, which holds no contents."""
     text = _ABOUT_MARK + json.dumps(about, separators=(",", ":")).encode()  # ASCII: a path may be no Unicode
     if len(text) > LARGEST_ABOUT:
         raise ValueError("too much to say of a log")
@@ -78,9 +78,9 @@ def frames_of(stream: io.FileIO, start: int = 0, *, until: int | None = None) ->
 
 
 def contents_of(stream: io.FileIO, start: int, size: int, *, until: int | None = None) -> Iterator[bytes]:
-    """So many bytes of contents, from a frame's beginning on; raises Damaged if they are not there, or not as they were.
+    """`size` bytes of contents from a frame's start; raises DamagedStream if they are missing or damaged.
 
-    A frame is given out when all of it was found to be right.
+    A frame is yielded once its checksum was verified.
     """
     decompressor = zstandard.ZstdDecompressor()
     for seen in frames_of(stream, start, until=until) if size else ():

@@ -1,10 +1,10 @@
-"""Logs as the index knows them: where they stood, and where their bytes are now.
+"""Where each indexed log is: its path at the source, and its file in the archive.
 
-What a log is called in the archive: as it stood below its root, so that a person finds it without the index.
+A file of the archive is named after the log's path below its root, so that a person finds it without the index.
 
-Rules of this room
-  1. A name leads nowhere but below the folder `logs` of the archive, whatever the path of the log holds.
-  2. No part of it is too long for a file system, and no two paths share one: each ends in a mark of the whole path.
+Rules
+  1. A name always lies below the folder `logs` of the archive, whatever the path of the log contains.
+  2. No part of it is too long for a file system, and no two paths share one: each ends in a hash of the whole path.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def known_log(row: KnownFile, at: Archived | None, archive: Path, *, is_gone: bo
 
 
 def with_fallback(file: LogFile, row: KnownFile, at: Archived | None, archive: Path) -> LogFile:
-    """A log as a search found it, with the archive's copy as the index knows it."""
+    """A log that was found on disk, with the archive's copy of it as its fallback."""
     known = known_log(row, at, archive)
     return file._replace(fallback=known.fallback, copy_bytes=known.copy_bytes)
 
 
 def logs_beyond(database: Database, scope: Scope, found: Collection[Path]) -> list[LogFile]:
-    """The logs that were not found because their source is gone, as the archive has them."""
+    """The archive's copies of the logs of a scope that were not found because their source is gone."""
     here = {str(path) for path in found}
     at = tables.archived(database.db)
     return [
@@ -74,7 +74,7 @@ _HARMLESS = re.compile(r"[A-Za-z0-9_@+=, -][A-Za-z0-9_.@+=, -]*")
 
 
 def archive_name(path: str, root: str, *, agent: str | None, generation: int = 1) -> str:
-    """Where a log lies below the archive's folder: as it stood below its root, with a mark that no other path has."""
+    """Name of a log's file below the archive's folder: its path below its root, and a hash of the whole path."""
     try:
         inside = PurePosixPath(path).relative_to(root).parts
     except ValueError:
@@ -92,12 +92,12 @@ def archive_name(path: str, root: str, *, agent: str | None, generation: int = 1
 
 
 def mark_of(path: str) -> str:
-    """Eight letters that another path hardly has."""
+    """A hash of a path, in eight hex digits."""
     return hashlib.blake2b(os.fsencode(path), digest_size=4).hexdigest()
 
 
 def _safe(part: str) -> str:
-    """A part of a path as a name that is harmless everywhere; what is cut off or changed, the mark still tells."""
+    """A part of a path as a harmless file name; the hash distinguishes paths that become the same."""
     if len(part) <= _LONGEST_PART and _HARMLESS.fullmatch(part):
         return part
     made = ""

@@ -1,11 +1,11 @@
-"""Makes the archive smaller and keeps it tidy, when nobody waits for it.
+"""Recompress logs that no longer grow, and remove stray files from the archive.
 
-Rules of this room
-  1. A log is compressed anew when nothing was written to it for some days: written aside, read back and compared, then
-     put in its place. Only a smaller file takes a place, so a file that is smaller than the index says is known to be
-     one whose news did not reach the index (store/archive.py: `contents`).
-  2. Only for who holds the lock of the home.
-  3. What a killed process left behind is taken away only if all that it holds stands in the archive.
+Rules
+  1. A log is recompressed when nothing was written to it for some days: into a file beside it, which is read back,
+     compared, and moved into its place. Only a smaller file replaces one, so a file that is smaller than the index
+     says was recompressed before the index learned of it (archive/files.py: `contents`).
+  2. The caller must hold the lock of the home.
+  3. What a killed process left behind is deleted only if the archive holds all of its contents elsewhere.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DAY_NS = 86_400_000_000_000
 
 @dataclass
 class Recompressed:
-    """What was done."""
+    """Result of recompressing: how many logs, and the bytes before and after."""
 
     n_logs: int = 0
     before_bytes: int = 0
@@ -55,7 +55,7 @@ class Recompressed:
 def recompress(
     database: Database, *, now_ns: int, days: float = COLD_AFTER_DAYS, budget_s: float | None = None
 ) -> Recompressed:
-    """Compresses anew what was not written to for some days; not much longer than the time given."""
+    """Recompresses logs that did not change for some days; stops soon after `budget_s`."""
     done = Recompressed()
     deadline = None if budget_s is None else time.monotonic() + budget_s
     for log in archived_rows(database.db):
@@ -69,13 +69,13 @@ def recompress(
 
 
 def tend(database: Database, *, now_ns: int) -> Recompressed:
-    """A little of all that, for whoever has just read new logs anyway."""
+    """Sweeps and recompresses within two seconds: run after new logs were read."""
     sweep(database)
     return recompress(database, now_ns=now_ns, budget_s=_TENDED_S)
 
 
 def sweep(database: Database) -> int:
-    """Takes away what killed processes left behind in the archive; how many files that were."""
+    """Deletes what killed processes left behind in the archive; returns the number of files."""
     folder = database.home.archive
     n = 0
     for name in list(stored_names(folder, half_made=True)):
@@ -114,7 +114,7 @@ def _recompress_one(database: Database, log: ArchivedLog, done: Recompressed) ->
 
 
 def _smaller(folder: Path, log: ArchivedLog, frames: list[Frame]) -> Archived | None:
-    """Puts a smaller file in the place of one of the archive; None if there is none."""
+    """Replaces a file of the archive by a smaller one; None if it does not become smaller."""
     path = folder / log.archived.name
     aside = path.with_name(f".cold~{hashlib.blake2b(path.name.encode(), digest_size=8).hexdigest()}{SUFFIX}")
     found = described(folder, log.archived.name)
@@ -160,7 +160,7 @@ def _write(stream: BufferedWriter, pieces: Iterator[bytes], into: hashlib._Hash)
 
 
 def _is_contained(folder: Path, name: str, logs: dict[tuple[str, int], ArchivedLog]) -> bool:
-    """Whether the archive has elsewhere all that a stray file holds."""
+    """Whether another file of the archive holds the whole contents of a stray one."""
     stray = described(folder, name)
     if stray is None:
         return False

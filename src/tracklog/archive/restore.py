@@ -1,11 +1,12 @@
-"""Puts a deleted session back to where it stood.
+"""Restore a deleted session's logs to their original paths.
 
-Rules of this room
-  1. No file is written over: if one of the places is taken, nothing at all is written. Each file is made aside and then
-     linked to its name, which fails where somebody was faster; then what was put there before is taken away again.
-  2. A place must lie below the root that the log was found in, and no link leads there. The root itself and a folder
-     directly in it may be links, as they may be for reading (sources/listing.py).
-  3. A log keeps its time, unless its agent would delete it for that at its next start: then it is as old as now.
+Rules
+  1. No file is overwritten: if one of the paths is taken, nothing at all is written. Each file is written under a
+     temporary name and then linked to its own, which fails if another process was faster; then the files that were
+     restored before it are deleted again.
+  2. A path must lie below the root that the log was found in, and no symbolic link may lead there. The root itself and
+     a folder directly in it may be links, as they may be for reading (sources/folders.py).
+  3. A log keeps its modification time, unless its agent would delete it for its age at its next start: then it is now.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ _LEVEL = 3  # as Codex compresses its own
 
 
 class RestoreError(UserError):
-    """A session that cannot be put back, and why."""
+    """A session that cannot be restored, and why."""
 
 
 class Restored(NamedTuple):
-    """A log, and where it is put."""
+    """A log, the path to restore it to, and the modification time to give it."""
 
     log: ArchivedLog
     path: Path
@@ -54,9 +55,9 @@ class _Place(NamedTuple):
 def plan_restore(
     logs: Sequence[ArchivedLog], *, to: Path | None = None, kept_since_ns: int | None = None, now_ns: int
 ) -> list[Restored]:
-    """Where each of these logs goes; raises RestoreError if one cannot go there. Nothing is written.
+    """Decides the path and time of each restored log; raises RestoreError if a path cannot be used. Writes nothing.
 
-    What is older than `kept_since_ns` would be deleted by its agent, and is made as old as now.
+    A log older than `kept_since_ns` would be deleted by its agent, so its time becomes now.
     """
     plan = []
     for log in logs:
@@ -71,7 +72,7 @@ def plan_restore(
 
 
 def restore(database: Database, plan: Sequence[Restored], *, to: Path | None = None) -> None:
-    """Puts the logs back, all of them or none."""
+    """Restores the logs, all of them or none."""
     made: list[Path] = []
     try:
         for one in plan:
@@ -86,7 +87,7 @@ def restore(database: Database, plan: Sequence[Restored], *, to: Path | None = N
 
 
 def lost_logs(database: Database, files: Iterable[int]) -> list[ArchivedLog]:
-    """Those of some logs that only the archive has, as they stood last."""
+    """Those of some logs that exist only in the archive, in their last generation."""
     logs = archived_rows(database.db, files=files)
     return [log for log in logs if log.is_current and log.state == "kept"]
 
@@ -107,7 +108,7 @@ def _place_of(log: ArchivedLog, to: Path | None) -> _Place:
 def _refuse_if_taken(place: _Place) -> None:
     if os.path.lexists(place.path):
         raise RestoreError(f"{place.path} exists already: nothing was restored; --to DIR restores elsewhere")
-    for n in range(2, len(place.folders) + 1):  # what stands directly in the root may be a link
+    for n in range(2, len(place.folders) + 1):  # a folder directly in the root may be a link
         folder = place.root.joinpath(*place.folders[:n])
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             raise RestoreError(f"{folder} is no folder of its own: nothing was restored")
@@ -115,7 +116,7 @@ def _refuse_if_taken(place: _Place) -> None:
 
 @contextmanager
 def _opened_folder(place: _Place) -> Iterator[int]:
-    """A descriptor of the folder, reached step by step without following a link; made where it is missing."""
+    """A descriptor of the folder, made if missing; only the root and the folder directly in it may be links."""
     place.root.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
     folder = os.open(place.root, _OPEN_FOLDER)
     try:
@@ -146,7 +147,7 @@ def _write(archive: Path, one: Restored, folder: int, name: str) -> None:
 
 
 def _bytes_of(archive: Path, one: Restored) -> Iterator[bytes]:
-    """The log as it stood; one that stood there compressed is compressed again."""
+    """The bytes to restore; a log that was compressed at its source is compressed again."""
     pieces = contents(archive, one.log.archived)
     if one.path.suffix != ".zst":
         yield from pieces

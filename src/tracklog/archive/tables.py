@@ -1,9 +1,9 @@
-"""What the index knows of the archive: which file of it holds which log, and where its frames begin.
+"""Tables of the archive: which of its files holds which log, and where its frames begin.
 
-Rules of this room
+Rules
   1. A log that was pruned keeps its row, with 0 stored bytes: it is not archived again until it grows, or until
-     everything is looked at anew (`index --full`).
-  2. Where frames are written anew, those that stood behind their beginning are no more.
+     everything is looked at again (`index --full`).
+  2. New frames of a log replace all known ones from their first offset on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHOWN = (
 
 
 class ArchivedLog(NamedTuple):
-    """A log of which the archive has something, or had before it was pruned."""
+    """A log that the archive holds in part or whole, or held before it was pruned."""
 
     file: int
     generation: int
@@ -41,17 +41,17 @@ class ArchivedLog(NamedTuple):
 
     @property
     def is_pruned(self) -> bool:
-        """Whether the archive has nothing of it any more; even an empty log has a line about itself."""
+        """Whether the archive no longer holds any of it; even an empty log has a frame of facts."""
         return not self.archived.stored_bytes
 
     @property
     def is_only_here(self) -> bool:
-        """Whether no log that stands at its source is known to hold these bytes."""
+        """Whether these bytes are known to exist only in the archive."""
         return self.state != "here" or not self.is_current
 
 
 def archived(db: sqlite3.Connection) -> dict[int, Archived]:
-    """How far each log is in the archive, as it stands now: without its past generations, and without frames."""
+    """How much of each log's current generation the archive has, without frames."""
     rows = db.execute(
         "select a.file, a.name, a.contents_bytes, a.stored_bytes from archives a "
         "join log_files f on f.id = a.file and f.generation = a.generation"
@@ -62,7 +62,7 @@ def archived(db: sqlite3.Connection) -> dict[int, Archived]:
 def archived_rows(
     db: sqlite3.Connection, *, files: Iterable[int] | None = None, with_pruned: bool = False
 ) -> list[ArchivedLog]:
-    """Every log of the archive, or some by their numbers, with its past generations; the oldest first."""
+    """Every log of the archive, or those with these numbers, with past generations; the oldest first."""
     wanted = None if files is None else set(files)
     found = (_row(row) for row in db.execute(f"{_SHOWN} order by f.mtime_ns, a.file, a.generation"))
     return [
@@ -71,13 +71,13 @@ def archived_rows(
 
 
 def put_archived(db: sqlite3.Connection, file: int, at: Archived) -> None:
-    """How far a log is in the archive now; its frames are those that are new."""
+    """Records how much of a log the archive has now; `at.frames` are the new ones."""
     (generation,) = db.execute("select generation from log_files where id = ?", (file,)).fetchone()
     put_generation(db, file, generation, at)
 
 
 def put_generation(db: sqlite3.Connection, file: int, generation: int, at: Archived) -> None:
-    """The same for any generation of a log."""
+    """Records how much of a generation of a log the archive has."""
     db.execute(
         "insert into archives (file, generation, name, contents_bytes, stored_bytes) values (?, ?, ?, ?, ?) "
         "on conflict do update set name = excluded.name, contents_bytes = excluded.contents_bytes, "
@@ -88,7 +88,7 @@ def put_generation(db: sqlite3.Connection, file: int, generation: int, at: Archi
 
 
 def generation_before(db: sqlite3.Connection, file: int, generation: int) -> tuple[int, Archived] | None:
-    """The newest of the earlier generations of a log of which the archive has something."""
+    """The newest earlier generation of a log that the archive holds."""
     row = db.execute(
         "select generation, name, contents_bytes, stored_bytes from archives "
         "where file = ? and generation < ? and stored_bytes > 0 order by generation desc limit 1",
@@ -98,7 +98,7 @@ def generation_before(db: sqlite3.Connection, file: int, generation: int) -> tup
 
 
 def put_recompressed(db: sqlite3.Connection, file: int, generation: int, at: Archived) -> None:
-    """A log that was compressed anew, with all its frames."""
+    """Records that a log was recompressed, with all its frames."""
     db.execute(
         "update archives set contents_bytes = ?, stored_bytes = ?, is_cold = 1 where file = ? and generation = ?",
         (at.contents_bytes, at.stored_bytes, file, generation),
@@ -108,12 +108,12 @@ def put_recompressed(db: sqlite3.Connection, file: int, generation: int, at: Arc
 
 
 def mark_cold(db: sqlite3.Connection, file: int, generation: int) -> None:
-    """A log that cannot be stored in less."""
+    """Records that recompressing does not make a log smaller."""
     db.execute("update archives set is_cold = 1 where file = ? and generation = ?", (file, generation))
 
 
 def mark_pruned(db: sqlite3.Connection, file: int, generation: int) -> None:
-    """The archive has nothing of a log any more."""
+    """Records that the archive no longer holds a log."""
     db.execute(
         "update archives set stored_bytes = 0, is_cold = 0 where file = ? and generation = ?",
         (file, generation),
@@ -139,7 +139,7 @@ def folders_of(db: sqlite3.Connection, agent: str) -> list[str]:
 
 
 def frames_of(db: sqlite3.Connection, file: int, generation: int) -> list[Frame]:
-    """Where the parts of a log begin in its file of the archive, in order."""
+    """The frames of a log in its file of the archive, in order."""
     rows = db.execute(
         "select contents_offset, stored_offset from frames where file = ? and generation = ? order by 1",
         (file, generation),

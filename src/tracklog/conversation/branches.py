@@ -1,11 +1,11 @@
-"""The ways through a conversation, line by line: what stands on each, and what is seen by who follows one.
+"""Branches of a conversation, line by line: which lines belong to each, and which one sees.
 
-Rules of this room
-  1. A record stands on the branch that begins with it, else on that of the record which it follows: so two who wrote at
-     the same time are told apart. A line that is no record of the conversation stands where the one before it does.
-  2. Who follows a way sees what it came from, up to where that goes on without it. What was said elsewhere is left then:
-     of each other way its first line leads on to it.
-  3. A turn that is on no living way and on no branch, as one that was retracted, is left, and leads nowhere.
+Rules
+  1. A record belongs to the branch that begins with it, else to that of its parent record: so interleaved branches are
+     separated. A line that is no record of the conversation belongs where the line before it does.
+  2. Following a branch shows the branches that it came from, each up to the line where that one continues without it.
+     Lines elsewhere count as left; the first line of each other branch links to it.
+  3. A turn on no living branch and on no known one, such as a retracted turn, is left, and links nowhere.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ LIVING = "main"  # the name of the branch that is alive
 
 
 class PlacedTurn(NamedTuple):
-    """A turn of an outline, and the line that opens it, if that is known."""
+    """A turn of an outline, with the line that opens it, if known."""
 
     turn: OutlinedTurn
     seq: int | None
 
 
 class BranchPath(NamedTuple):
-    """A way through the conversation: a branch, the turns that only it has, and the line with which it begins."""
+    """A branch, the turns that only it has, and its first line."""
 
     branch: OutlinedBranch
     turns: tuple[PlacedTurn, ...] = ()
@@ -39,27 +39,27 @@ class BranchPath(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How who follows it calls it."""
+        """The name by which the branch is followed."""
         return LIVING if self.branch.is_active else self.branch.id
 
 
 class OpenedTurn(NamedTuple):
-    """A line that opens a turn, or a way amid one, and whether it stands on the way that is followed."""
+    """A line that opens a turn, or a branch within one, and whether it is on the followed branch."""
 
     seq: int
-    n: int | None  # of the turn; None: amid one
+    n: int | None  # of the turn; None: within one
     is_on: bool = True
-    n_turns: int = 0  # with which another way begins: how many of it are not on this one
-    leads_to: str | None = None  # of such a line: the branch to follow to see it, if it has a name
+    n_turns: int = 0  # if another branch begins here: how many of its turns are not on this one
+    leads_to: str | None = None  # the name of that branch, if it has one
 
     @property
     def is_head(self) -> bool:
-        """Whether another way begins here."""
+        """Whether another branch begins here."""
         return bool(self.n_turns) or self.n is None
 
 
 class Sides:
-    """Which lines of a thread stand on branches that were left; grows with its log."""
+    """The branch of each line of a thread; grows with its log."""
 
     def __init__(self, branches: Iterable[OutlinedBranch]) -> None:
         self.branches = [one for one in branches if not one.is_active]
@@ -67,8 +67,8 @@ class Sides:
         self._noted = self._heads | {one.start_node or "" for one in self.branches}
         self._branch_of: dict[str, str] = {}  # of records on these branches
         self._branch_at: dict[int, str] = {}  # of lines
-        self._lines: dict[str, int] = {}  # of records with which a branch begins, or which it leaves
-        self._messages: dict[str, list[int]] = {}  # by branch: the lines in which something is said
+        self._lines: dict[str, int] = {}  # of records at which a branch begins, or from which it forks
+        self._messages: dict[str, list[int]] = {}  # by branch: the lines that hold messages
         self._here = LIVING
         self.n = 0  # lines that were added
 
@@ -86,15 +86,15 @@ class Sides:
         self.n = last
 
     def branch_at(self, seq: int) -> str:
-        """The branch on which a line stands."""
+        """The branch of a line."""
         return self._branch_at.get(seq, LIVING)
 
     def line_of(self, node: str | None) -> int | None:
-        """The line of a record with which a branch begins, or which it leaves; None if it stands elsewhere."""
+        """The line of a record at which a branch begins, or from which it forks; None if it is not in these logs."""
         return self._lines.get(node or "")
 
     def goes_on_at(self, branch: str, after: int) -> float:
-        """The next line in which something is said on a branch."""
+        """The next line of a branch that holds a message."""
         lines = self._messages.get(branch, [])
         at = bisect_right(lines, after)
         return lines[at] if at < len(lines) else math.inf
@@ -116,18 +116,18 @@ class Sides:
 
 
 class VisibleBranch(NamedTuple):
-    """A conversation as it is seen by who follows a way."""
+    """The conversation as seen when one branch is followed."""
 
     turns: Sequence[OpenedTurn] = ()  # in the order of their lines
     sides: Sides = Sides(())
-    until: Mapping[str, float] = MappingProxyType({LIVING: math.inf})  # by branch: its last line on this way
+    until: Mapping[str, float] = MappingProxyType({LIVING: math.inf})  # by branch: its last visible line
 
     def is_on(self, seq: int) -> bool:
-        """Whether a line stands on the way that is followed."""
+        """Whether a line is visible on the followed branch."""
         return seq <= self.until.get(self.sides.branch_at(seq), 0)
 
     def left_lines(self, first: int, last: int) -> set[int]:
-        """Those of some lines that do not."""
+        """Lines of a range that are not visible."""
         left = {seq for seq in range(first, last + 1) if not self.is_on(seq)}
         opens = [turn for turn in self.turns if turn.n is not None]
         for turn, after in zip_longest(opens, opens[1:]):
@@ -140,7 +140,7 @@ class VisibleBranch(NamedTuple):
 def ways_of(
     branches: Sequence[OutlinedBranch], turns: Sequence[PlacedTurn], sides: Sides
 ) -> list[BranchPath]:
-    """All ways, in the order of the branches."""
+    """Assigns turns to branches, in the order of the branches."""
     members: dict[str, list[PlacedTurn]] = {}
     for placed in turns:
         branch = LIVING if placed.seq is None else sides.branch_at(placed.seq)
@@ -156,7 +156,7 @@ def ways_of(
 def seen_from(
     ways: Sequence[BranchPath], turns: Sequence[PlacedTurn], sides: Sides, followed: str
 ) -> VisibleBranch:
-    """The conversation as seen by who follows a way."""
+    """The conversation as seen when the branch with this name is followed."""
     seen = VisibleBranch((), sides, _lines_on(ways, sides, followed))
     way_of = {placed.turn.n: way for way in ways for placed in way.turns}
     made: list[OpenedTurn] = []
@@ -183,7 +183,7 @@ def _n_left(way: BranchPath | None, seen: VisibleBranch) -> int:
 
 
 def _lines_on(ways: Sequence[BranchPath], sides: Sides, followed: str) -> dict[str, float]:
-    """A way and those that it came from, each up to where it goes on without the next one."""
+    """The last line of a branch and of those that it came from: where each continues without the next."""
     by_name = {way.name: way for way in ways}
     way = by_name.get(followed)
     if way is None or way.seq is None:
@@ -193,7 +193,7 @@ def _lines_on(ways: Sequence[BranchPath], sides: Sides, followed: str) -> dict[s
         leaves = sides.line_of(way.branch.start_node)
         parent = by_name.get(way.branch.parent or LIVING)
         if parent is None or parent.name in until:
-            break  # a way that came from itself
+            break  # a branch that came from itself
         until[parent.name] = sides.goes_on_at(parent.name, leaves) - 1 if leaves else 0
         way = parent
     return until

@@ -1,11 +1,11 @@
 """A thread of a session as one stream of moments, in the order of the log.
 
-Rules of this room
-  1. What is shown is chosen here, and only here: the living branch, one that was left, or all.
-  2. Moments stand in the order of their lines; the logs of a thread in the order in which they were written. The
-     calls of a request follow its words; a todo list stands at the end of the turn in which it changed.
-  3. What a log says again and again is told when it changes.
-  4. Nothing is drawn here.
+Rules
+  1. What is shown is selected here, and only here: the living branch, one that was left, or all.
+  2. Moments are in the order of their lines; the logs of a thread in the order in which they were written. The calls
+     of a request follow its text; a todo list comes at the end of the turn in which it changed.
+  3. A value that a log repeats is included only when it changes.
+  4. Nothing is formatted here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PromptTurn(NamedTuple):
 
 
 class Interrupted(NamedTuple):
-    """The person or a signal stopped the turn."""
+    """An interruption of a turn, by the user or a signal."""
 
     place: Place
 
@@ -52,11 +52,11 @@ Moment = PromptTurn | Request | Call | NotedEvent
 _Order = tuple[int, int, int]
 
 _REPEATED = frozenset({"permission", "worktree", "moved_to", "pull_request", "artifact", "continued_in"})
-_TOLD_ABOVE = frozenset({"permission"})  # the first one stands in the head
+_TOLD_ABOVE = frozenset({"permission"})  # the first value is shown in the header
 
 
 class ThreadSelection:
-    """Which part of a session is meant: a thread, and a way through it."""
+    """The selected part of a session: a thread, and a branch of it."""
 
     def __init__(self, session: Session, *, thread: str | None = None, branch: str | None = None) -> None:
         self.session = session
@@ -70,33 +70,33 @@ class ThreadSelection:
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns that have a part in it."""
+        """The selected turns."""
         return [turn for turn in self.thread.turns if self._has_turn(turn)]
 
     def requests_of(self, turn: Turn) -> list[Request]:
-        """The requests of a turn that are meant."""
+        """The selected requests of a turn."""
         known = self._requests
         return [known[id] for id in turn.requests if id in known and self.has(known[id])]
 
     @property
     def requests(self) -> list[Request]:
-        """All requests that are meant."""
+        """All selected requests."""
         return [request for request in self.thread.requests if self.has(request)]
 
     def has(self, one: Request | Call) -> bool:
-        """Whether a request or a call is meant."""
+        """Whether a request or a call is selected."""
         if self.everything:
             return True
         return one.node in self._nodes if self._is_on_a_left_branch else one.on_active_branch
 
     def moments(self) -> list[Moment]:
-        """All that is meant, in the order of the log."""
+        """All selected moments, in the order of the log."""
         found = [*self._prompts(), *self._answers(), *self._events()]
         found.sort(key=lambda one: one[0])
         return list(self._with_todos(moment for _, moment in found))
 
     def _with_todos(self, moments: Iterable[Moment]) -> Iterator[Moment]:
-        """The list as it stood at the end of each turn that changed it."""
+        """Adds the todo list at the end of each turn that changed it."""
         changed_by = {todo.place: todo for todo in self.session.todos}
         changed: TodoList | None = None
         for moment in moments:

@@ -1,19 +1,17 @@
-"""Finds words in the lines of a thread, as a reader of its page would: whatever their case, in what the page shows.
+"""Find words in the lines of a thread, and its next prompt or error.
 
-Rules of this room
-  1. Bytes first: a line that does not hold the words as a log spells them (escaped by JSON, in any case) is never decoded.
-     Then what the line says is looked at, without the ids and folders around it; white space of any kind and amount is
-     one space.
-  2. No index is needed; the logs themselves are asked.
-  3. What is said is sure. Lines are looked at in order for as long as the caller has patience, and the answer says how
-     far that went: whoever wants to know more asks again from there.
+Words are found as a reader of the page would: whatever their case, in what the page shows.
 
-The next prompt or error of a thread, from a line on: what the keys of its page ask for.
-
-Rules of this room
-  1. The index says where prompts stand, calls that failed, answers that are errors, and lines that were not understood.
-     Of what else is said beside the talk it knows only where: those lines are looked at, MOST_LOOKED at most.
-  2. A line that is not shown, as it stands on a branch that is not followed, is passed by.
+Rules
+  1. Bytes first: a line that does not contain the words as a log spells them (escaped by JSON, in any case) is never
+     decoded. Then the texts of the line are searched, without the ids and folders around them; white space of any kind
+     and amount counts as one space.
+  2. Finding words needs no index, only the logs.
+  3. A reported result is certain. Lines are searched in order until the time is over, and the result says how far that
+     went; the caller continues from there for more.
+  4. The index knows the lines of prompts, failed calls, error answers, and lines that were not understood. Of other
+     texts (failed requests, hooks, injected ones) it knows only the line: those are read, at most MOST_LOOKED.
+  5. A line that is not shown, because it is not on the followed branch, is skipped.
 """
 
 from __future__ import annotations
@@ -43,20 +41,20 @@ from tracklog.sources.lines import Line
 from tracklog.sources.log_file import LogFile
 
 MOST = 5_000
-_PREVIEW = b"persisted-output"  # of such a line the words may stand in an output file
-LONGEST = 1_000  # letters of what is looked for
+_PREVIEW = b"persisted-output"  # the words of such a line may be in an output file
+LONGEST = 1_000  # letters of the text to find
 PATIENCE_S = 0.2
-_HELD_FOR = 30  # lines at most between a prompt and what it waits for
+_HELD_FOR = 30  # most lines between a prompt and the one that completes it
 _SAFE = re.compile(r"[^\s\"\\/<>&'\x00-\x20\x7f-\U0010ffff]+")  # letters that no writer of JSON escapes
 
 
 class FoundLines(NamedTuple):
-    """The lines of a thread that hold some words."""
+    """The lines of a thread that contain some words."""
 
     seqs: list[int]
     counts: list[int]  # how often each of these holds them
-    checked_to: int  # up to this line that is all
-    is_all: bool  # and there are no lines behind it
+    checked_to: int  # the search is complete up to this line
+    is_all: bool  # and this is the last line
 
 
 def find_in(
@@ -68,7 +66,7 @@ def find_in(
     patience_s: float = PATIENCE_S,
     archive: Path | None = None,
 ) -> FoundLines:
-    """Which lines of a thread hold a text, from one line on; `archive`: its folder, for long outputs of tools."""
+    """Finds the lines of a thread that contain a text, from `start` on; `archive`: its folder, for long outputs."""
     words = text[:LONGEST].split()
     ends = time.monotonic() + patience_s
     finding = _Finding(lines, words, archive)
@@ -87,7 +85,7 @@ class _Candidate(NamedTuple):
 
 
 class _Finding:
-    """Looks at one candidate after the other."""
+    """Counts the words in one candidate after the other."""
 
     def __init__(self, lines: ThreadLines, words: list[str], archive: Path | None) -> None:
         self._lines = lines
@@ -95,10 +93,10 @@ class _Finding:
         self._words = _Words(words)
         self._translators: dict[str, Translator] = {}
         self.counts: dict[int, int] = {}
-        self.read_to = 0  # lines up to this one were looked at, be they candidates or not
+        self.read_to = 0  # all lines up to this one were read, candidates or not
 
     def look_at(self, candidate: _Candidate) -> None:
-        """Counts what a candidate tells."""
+        """Counts the words in a candidate."""
         place = self._lines.place_of(candidate.seq)
         if place is None or candidate.seq <= self.read_to:
             return
@@ -109,7 +107,7 @@ class _Finding:
             self._wait_for_more(candidate.seq)
 
     def _look_at(self, at: LineAt) -> bool:
-        """Counts what a line tells, as well as what was held back before; says whether it told anything."""
+        """Counts the words in a line's events, and in those held back before; returns whether there were any events."""
         has_told = False
         translator = self._translator(at.file)
         for piece in reader_for(at.file).read([at.line]):
@@ -124,7 +122,7 @@ class _Finding:
         return has_told
 
     def _wait_for_more(self, seq: int) -> None:
-        """A prompt may be told by its second line, or by what follows it: its own line tells nothing until those were read."""
+        """Reads on until an event comes: a prompt may be given only after its second line or what follows it."""
         for at in self._lines.between(seq + 1, seq + _HELD_FOR):
             if self._look_at(at):
                 return
@@ -136,14 +134,14 @@ class _Finding:
         return self._translators[path]
 
     def found(self, checked_to: int) -> FoundLines:
-        """What was found up to a line."""
+        """The lines found up to this one."""
         seqs = sorted(self.counts)
         counts = [self.counts[seq] for seq in seqs]
         return FoundLines(seqs, counts, checked_to, checked_to >= self._lines.n)
 
 
 class _Words:
-    """What is looked for, in texts that are decoded."""
+    """The words to find, in decoded texts."""
 
     def __init__(self, words: list[str]) -> None:
         self._first = words[0].lower() if words else ""
@@ -151,7 +149,7 @@ class _Words:
         self._is_one = len(words) == 1
 
     def count_in(self, text: str) -> int:
-        """How often they stand there."""
+        """How often the words occur in a text."""
         lowered = text.lower()
         if self._first not in lowered:
             return 0
@@ -161,7 +159,7 @@ class _Words:
 
 
 def _candidates(lines: ThreadLines, words: list[str], start: int) -> Iterator[_Candidate]:
-    """The lines whose bytes may hold the words, in order."""
+    """The lines whose bytes may contain the words, in order."""
     sure = max((part for word in words for part in _SAFE.findall(word)), key=len, default="")
     needles = [sure.lower().encode()] if sure else _spellings(max(words, key=len))
     for first, block in lines.chunks():
@@ -176,7 +174,7 @@ def _candidates(lines: ThreadLines, words: list[str], start: int) -> Iterator[_C
 
 
 def _is_document(lines: ThreadLines, seq: int) -> bool:
-    """Whether all of a log is one line, however many it has."""
+    """Whether a log is one document, which counts as one line."""
     place = lines.place_of(seq)
     return place is not None and place[0].kind in ONE_DOCUMENT
 
@@ -187,7 +185,7 @@ def _in_order(lowered: bytes, needles: list[bytes]) -> Iterator[int]:
 
 
 def _spellings(word: str) -> list[bytes]:
-    """How a word may be written whose letters are all of those that JSON may escape; as bytes in small letters."""
+    """All ways to write a word whose letters JSON may all escape, as lower-case bytes."""
     ways = {word, word.lower(), word.upper(), word.title()}
     plain = {json.dumps(way, ensure_ascii=is_ascii)[1:-1] for way in ways for is_ascii in (False, True)}
     plain |= {one.replace("/", "\\/") for one in plain}
@@ -196,7 +194,7 @@ def _spellings(word: str) -> list[bytes]:
 
 
 def _places(lowered: bytes, needle: bytes) -> Iterator[int]:
-    """Where a needle stands, once for each line."""
+    """Offsets of a needle, one for each line."""
     find, at = Str(lowered).find, 0
     while (found := find(needle, at)) >= 0:
         yield found
@@ -206,7 +204,7 @@ def _places(lowered: bytes, needle: bytes) -> Iterator[int]:
 
 
 def _lines_at(block: bytes, first: int, places: Iterator[int]) -> Iterator[_Candidate]:
-    """The lines in which some places stand, each once."""
+    """The lines that contain these offsets, each once."""
     seq, start, end = first, 0, -1
     for place in places:
         if place < end:
@@ -226,7 +224,7 @@ _PLACES: dict[What, Callable[[Connection, int], list[LogLine]]] = {
 
 
 class NextLine(NamedTuple):
-    """Where the next one stands; `is_sure`: if there is none, there really is none."""
+    """The next prompt or error; `is_sure`: if it is None, there really is none."""
 
     seq: int | None = None
     is_sure: bool = False
@@ -242,7 +240,7 @@ def next_line(
     before: int | None = None,
     seen: VisibleBranch | None = None,
 ) -> NextLine:
-    """The first prompt or error behind a line, or the last one before it; `seen`: only of what is shown there."""
+    """The first prompt or error after a line, or the last one before it; `seen`: only among what is shown there."""
     known = lines_of(db, head, reading.lines, what)
     asides = _asides(db, head, reading.lines) if what == "error" else set()
     to_look = MOST_LOOKED
@@ -268,7 +266,7 @@ def lines_of(db: Connection, head: SessionHead, lines: ThreadLines, what: What) 
 
 
 def _asides(db: Connection, head: SessionHead, lines: ThreadLines) -> set[int]:
-    """The lines that must be looked at to know whether they tell of an error."""
+    """The lines that must be read to know whether they hold an error."""
     files = [head.numbers[path] for file in lines.files if (path := str(file.path)) in head.numbers]
     return _seqs(head, lines, places_of_asides(db, files)) if head.known is not None else set()
 
@@ -286,7 +284,7 @@ def in_order(
     before: int | None = None,
     seen: VisibleBranch | None = None,
 ) -> Iterator[int]:
-    """Of some lines those behind one, or those before one, nearest first; `seen`: only those that are shown there."""
+    """The lines after one, or before one, nearest first; `seen`: only those that are shown there."""
     if before is not None:
         candidates = sorted((seq for seq in seqs if seq < before), reverse=True)
     else:

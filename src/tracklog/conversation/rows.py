@@ -1,9 +1,8 @@
-"""Rows of a page: one for each thing that an event tells.
+"""Rows of a page, one for each thing that an event shows.
 
-Rules of this room
-  1. A row comes from its line alone. What became of a call is not told here (conversation/window.py): its result's line points
-     to it.
-  2. A text is cut at MOST letters; how long it is, is said.
+Rules
+  1. A row comes from its line alone. The outcome of a call is added later (conversation/window.py).
+  2. A text is cut at MOST letters; its full length is given.
 """
 
 from collections.abc import Callable
@@ -64,7 +63,7 @@ Kind = Literal[
 
 
 class EventRow(msgspec.Struct, kw_only=True):
-    """One thing that a line tells."""
+    """One thing that a line shows."""
 
     seq: int
     n: int  # which row of the line
@@ -73,11 +72,11 @@ class EventRow(msgspec.Struct, kw_only=True):
     label: str = ""  # the tool, who asked, why it was injected, what kind of record
     text: str = ""
     length: int = 0  # letters of the whole text
-    call: str | None = None  # the id of the call that it is, or belongs to
-    gist: str = ""  # of a call: what it did, on one line
+    call: str | None = None  # the id of its call
+    gist: str = ""  # of a call: what it did, in one line
     input: Raw = Raw()
     ran_input: Raw = Raw()  # what ran in its place, where the line says so
-    report: Raw = Raw()  # of a result: what the tool told to programs
+    report: Raw = Raw()  # of a result: the tool's output for programs
     model: str | None = None
     n_pictures: int = 0
     source: TextSource = "result"  # of a result: where its text was read
@@ -85,18 +84,18 @@ class EventRow(msgspec.Struct, kw_only=True):
     node: str | None = None
     is_aside: bool = False  # a subagent's work in the log of the main thread
     request: str | None = None
-    is_bad: bool = False  # or something else that a reader should not miss
+    is_bad: bool = False  # an error, or anything else that a reader should not miss
 
     @property
     def is_cut(self) -> bool:
-        """Whether there is more of its text than it carries."""
+        """Whether its text was cut."""
         return self.length > len(self.text)
 
 
 def put_rows(
     rows: list[EventRow], seq: int, event: LogEvent, cwd: str | None, *, most: int | None = MOST
 ) -> None:
-    """Adds to the rows of a line those that an event of it makes; `most`: letters of a text that one carries."""
+    """Appends the rows of an event to those of its line; `most`: limit of letters of a text."""
     make = _MADE_BY.get(type(event))
     for row in make(event) if make is not None else ():
         row.seq, row.n, row.at = seq, len(rows), event.at
@@ -114,7 +113,7 @@ def _cut(row: EventRow, most: int | None) -> EventRow:
 
 
 def quiet_row(seq: int, piece: Piece) -> EventRow:
-    """The row of a line that tells nothing."""
+    """The row of a line without anything to show."""
     record = piece.record
     kind: Kind = (
         "broken" if isinstance(record, Broken) else "unknown" if isinstance(record, Unknown) else "quiet"
@@ -138,7 +137,7 @@ def _replied(event: ModelReplied) -> list[EventRow]:
     made = []
     if event.thinking or event.has_hidden_thought:
         made.append(_row("thinking", text=event.thinking, model=event.model, request=event.request))
-    if event.text:  # one that is an error has none: RequestFailed tells of that
+    if event.text:  # an error has no text: RequestFailed covers it
         made.append(
             _row(
                 "answer",

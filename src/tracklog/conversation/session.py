@@ -1,15 +1,11 @@
-"""A session as its page begins: what is known of it, its logs by thread, its outline.
+"""The session of a page: its known facts, its logs by thread, its outline; cached between requests.
 
-Rules of this room
-  1. The index tells it. A session that the index does not know yet is found by its name among the logs; its page then has
-     rows, and the outline follows when it is known.
-  2. Nothing here grows with the number of other sessions, but for that search.
-
-Sessions that somebody looks at: what is known of them is kept, so that the next window costs no more than itself.
-
-Rules of this room
-  1. The last few are kept. What the index says of a session is asked again after a moment, and whenever its page is opened.
-  2. A thread whose logs are others now (moved, archived) is opened anew.
+Rules
+  1. The index is asked. A session that it does not know yet is searched by its name among the logs; its page then has
+     rows, and an outline as soon as it is indexed.
+  2. No cost grows with the number of other sessions, except that search.
+  3. The last few sessions are cached. They are queried again after a moment, and whenever their page is opened.
+  4. A thread whose logs have changed places (moved, archived) is opened again.
 """
 
 from __future__ import annotations
@@ -59,7 +55,7 @@ from tracklog.store.database import Database
 from tracklog.store.scope import Scope
 from tracklog.store.values import KnownFile
 
-_MARK = 4096  # bytes by which a copy is known
+_MARK = 4096  # bytes by which a copy is recognised
 
 
 class ThreadLogs(NamedTuple):
@@ -73,7 +69,7 @@ class ThreadLogs(NamedTuple):
 
 
 class SessionHead(NamedTuple):
-    """What is known of a session before one of its lines is read."""
+    """What is known of a session before any of its lines is read."""
 
     agent: str
     id: str
@@ -97,18 +93,18 @@ class SessionHead(NamedTuple):
 
     @property
     def resume_words(self) -> tuple[str, ...]:
-        """The command that goes on with it."""
+        """The command that resumes it."""
         words = support_for(self.agent).resume_words
         return (*words, self.id) if words else ()
 
     @property
     def tells_reasoning(self) -> bool:
-        """Whether its logs tell reasoning from the rest of the output."""
+        """Whether its logs count reasoning apart from the rest of the output."""
         return support_for(self.agent).logs.tells_reasoning
 
     @property
     def verdicts(self) -> Counter[str]:
-        """How many of all its calls came to which verdict."""
+        """Number of its calls by verdict."""
         return sum(map(Counter, self.verdicts_by_thread.values()), Counter())
 
     @property
@@ -132,7 +128,7 @@ class SessionHead(NamedTuple):
 def session_head(
     database: Database | None, agent: str, id: str, *, roots: Iterable[Root], scope: Scope
 ) -> SessionHead | None:
-    """The session of this name, as far as its logs are in the scope; None if there is none."""
+    """The session with this name, limited to its logs in the scope; None if there are none."""
     head = _from_the_index(database, agent, id, scope) if database is not None else None
     if database is not None and head is not None and head.logs:
         return head._replace(archive=database.home.archive)
@@ -143,7 +139,7 @@ def session_head(
 
 
 def _is_called(file: LogFile, agent: str, id: str) -> bool:
-    """Whether a log may be the session's; of a plain folder only its name can tell before it is opened."""
+    """Whether a log may belong to the session, by its name; a log in a plain folder is opened later."""
     if file.agent not in (None, agent):
         return False
     return (file.session or "").lower() == id.lower() or id.lower() in file.path.name.lower()
@@ -179,12 +175,12 @@ def _from_the_index(database: Database, agent: str, id: str, scope: Scope) -> Se
 
 
 def _is_gone(file: KnownFile) -> bool:
-    """Whether a log is not at its place any more, be it known to the index or not."""
+    """Whether a log is no longer at its source, even if the index does not know so yet."""
     return file.state == "kept" or not os.path.lexists(file.path)
 
 
 def _by_thread(files: Sequence[LogFile], id: str) -> list[ThreadLogs]:
-    """The logs by whose work they hold; main logs in the order in which they were written."""
+    """Groups logs by thread; main logs in the order in which they were written."""
     session = next((one for one in group(files) if one.id.lower() == id.lower()), None)
     if session is None:
         return []
@@ -202,7 +198,7 @@ def _by_thread(files: Sequence[LogFile], id: str) -> list[ThreadLogs]:
 
 
 def _copies(mains: Sequence[LogFile]) -> dict[str, str]:
-    """The logs with which a longer one begins, as a backup has them, and which one that is."""
+    """Logs that are the beginning of a longer one, such as backups; each with the longer one."""
     kept: list[LogFile] = []
     found: dict[str, str] = {}
     for file in sorted(mains, key=lambda file: -file.size):
@@ -215,7 +211,7 @@ def _copies(mains: Sequence[LogFile]) -> dict[str, str]:
 
 
 def _begins_with(longer: LogFile, file: LogFile) -> bool:
-    """Whether a log holds what another one begins and ends with, at the same places."""
+    """Whether a log has the first and last bytes of another one, at the same offsets."""
     if file.stored is not None or longer.stored is not None or file.path.suffix == ".zst":
         return file.path.name == longer.path.name and file.size == longer.size
     size = min(file.size, _MARK)
@@ -232,19 +228,19 @@ def _bytes_at(file: LogFile, start: int, size: int) -> bytes:
 
 
 def outline(db: Connection, head: SessionHead, thread: str) -> list[OutlinedTurn]:
-    """The turns of a thread; none while the index does not know them."""
+    """The turns of a thread; none until the index knows them."""
     return turns_of(db, head.known.row, thread) if head.known is not None else []
 
 
 class ThreadUsage(NamedTuple):
-    """What a session or one of its subagents used, and what that cost."""
+    """What a session or one of its subagents used and cost."""
 
     row: Spent
     sum: CostSum
 
 
 def spent_by(db: Connection, head: SessionHead, prices: Prices, *, thread: str = MAIN) -> ThreadUsage | None:
-    """What a session used and cost, as `usage session` counts it, or one of its subagents; None while nobody has counted."""
+    """What a session or subagent used and cost, as `usage session` counts it; None until it was counted."""
     if head.known is None or not was_settled(db):
         return None
     question, key = (
@@ -264,16 +260,16 @@ _Places = tuple[tuple[str, str | None], ...]
 
 @dataclass
 class OpenSession:
-    """A session as it was a moment ago."""
+    """A cached session."""
 
     head: SessionHead
     asked_at: float
-    turns: dict[str, list[PlacedTurn]] = field(default_factory=dict)  # of each thread that was looked at
-    ways: list[BranchPath] | None = None  # through the main thread, when somebody has looked
+    turns: dict[str, list[PlacedTurn]] = field(default_factory=dict)  # of each thread that was opened
+    ways: list[BranchPath] | None = None  # of the main thread, once requested
 
 
 class OpenThreads:
-    """Gives sessions and the readings of their threads, from memory where it can."""
+    """Opens sessions and threads, from its cache if possible."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -291,7 +287,7 @@ class OpenThreads:
         scope: Scope,
         anew: bool,
     ) -> OpenSession | None:
-        """A session by its name; None if there is none."""
+        """A session by its name, `anew` or from the cache; None if there is none."""
         now, name = self._clock(), (agent, id)
         with self._lock:
             known = self._sessions.get(name)
@@ -309,7 +305,7 @@ class OpenThreads:
         return made
 
     def reading(self, head: SessionHead, thread: str) -> ThreadReading | None:
-        """The lines of a thread as they are now; None if the session has no such thread."""
+        """The reading of a thread, up to date with its logs; None if the session has no such thread."""
         logs = head.logs_of(thread)
         if logs is None:
             return None
@@ -335,7 +331,7 @@ class OpenThreads:
 def placed_turns(
     database: Database | None, session: OpenSession, reading: ThreadReading, thread: str
 ) -> list[PlacedTurn]:
-    """The outline of a thread, as far as the index knows it."""
+    """The outline of a thread with its lines, as far as the index knows it."""
     if thread not in session.turns:
         known = outline(database.db, session.head, thread) if database is not None else []
         paths = {number: path for path, number in session.head.numbers.items()}
@@ -346,7 +342,7 @@ def placed_turns(
 
 
 def sides_of(session: OpenSession, reading: ThreadReading, thread: str) -> Sides:
-    """Which lines of a thread stand on branches that were left; only the main thread has any."""
+    """The branch of each line of a thread; only the main thread has branches."""
     return reading.sides(session.head.branches if thread == MAIN else ())
 
 

@@ -1,12 +1,12 @@
-"""What a page shows of some lines of a thread: one row for each thing that a line tells (conversation/rows.py).
+"""Read the lines of a thread into events and rows (conversation/rows.py).
 
-Rules of this room
-  1. Every line has at least one row. One that tells nothing to a reader is `quiet`, and says what kind of record it is;
-     unknown and broken lines are rows like any other.
-  2. What is read is what is asked for. Where a line may be meant by later ones (Codex), logs are read on from the
-     nearest place that is remembered.
-  3. What is kept of long lines has its bounds (`Room`): beyond them a line is known by its head alone, as an endless one
-     is, and its row says that it is too long.
+Rules
+  1. Every line has at least one row. One with nothing to show is `quiet`, and names the kind of its record; unknown and
+     broken lines are rows like any other.
+  2. Only requested lines are read. Where the meaning of a line depends on others (Codex), reading starts at the nearest
+     remembered state of the translator, and goes some lines further.
+  3. What is kept of long lines is limited (`Room`): beyond the limit only the head of a line is read, as of an endless
+     one, and its row says that it is too long.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ from tracklog.sources.lines import HEAD_BYTES, KEPT_BYTES
 from tracklog.sources.log_file import FileKind
 
 _REMEMBERED_EACH = 100  # lines
-_SAID_LATER = 60  # lines behind a thing in which it may still be told
+_SAID_LATER = 60  # lines after one in which its event may still come
 _AT_ONCE = 500
 _NO_ROOM = "too long to be read with so many long lines around it: its raw line is all there"
 
@@ -43,12 +43,12 @@ class ThreadReading:
         self._archive = archive
         self._may_hold_asides = any(file.kind is not FileKind.SUBAGENT for file in lines.files)
         self._generation = lines.generation
-        self._memories: dict[int, bytes] = {}  # what its translator knew before a line
+        self._memories: dict[int, bytes] = {}  # the translator's state before a line
         self._sides = Sides(())
         self._lock = RLock()
 
     def rows(self, first: int, last: int, *, cwd: str | None = None) -> list[EventRow]:
-        """The rows of the lines from one number to another."""
+        """The rows of the lines from `first` to `last`."""
         room = Room()
         made: dict[int, list[EventRow]] = {}
         quiet: dict[int, EventRow] = {}
@@ -62,7 +62,7 @@ class ThreadReading:
                     put_rows(made[at], at, self.filled(seq, event), cwd)
                     room.keep(sum(map(_size, made[at][n_before:])) if _is_long(piece, event) else 0)
         for seq, rows in made.items():
-            if any(row.kind == "prompt" for row in rows):  # a command that is told as a prompt, too
+            if any(row.kind == "prompt" for row in rows):  # a command that also comes as a prompt
                 rows[:] = [row for row in rows if row.kind != "command"]
             if not rows:
                 rows.append(quiet[seq])
@@ -72,7 +72,7 @@ class ThreadReading:
         return [row for rows in made.values() for row in rows]
 
     def events(self, first: int, last: int) -> list[tuple[int, LogEvent]]:
-        """What some lines tell, each event with the number of its line."""
+        """The events of the lines from `first` to `last`, each with the number of its line."""
         room = Room()
         told: list[tuple[int, LogEvent]] = []
         for seq, piece, events in self._read(first, last, room):
@@ -84,12 +84,12 @@ class ThreadReading:
         return told
 
     def filled(self, seq: int, event: LogEvent) -> LogEvent:
-        """An event of a line; a result with the fullest text there is. Not for events that are kept: it may be long."""
+        """An event; a result with its fullest text, which may be long: do not keep it."""
         place = self.lines.place_of(seq)
         return event if place is None else OutputFiles(place[0], self._archive).filled(event)
 
     def sides(self, branches: Sequence[OutlinedBranch]) -> Sides:
-        """Which of its lines stand on branches that were left; what was found before is gone on with."""
+        """The branch of each line; continues from the last call."""
         with self._lock:
             self._forget_if_rewritten()
             fresh = Sides(branches)
@@ -108,7 +108,7 @@ class ThreadReading:
     def _read(self, first: int, last: int, room: Room) -> Iterator[tuple[int, Piece, list[LogEvent]]]:
         with self._lock:
             self._forget_if_rewritten()
-            memories = self._memories  # of this generation, whatever another thread finds out meanwhile
+            memories = self._memories  # of this generation, even if another thread sees a new one meanwhile
         translators: dict[str, Translator] = {}
         for seq, file, line in self._lines(first, last, translators, memories, room):
             path = str(file.path)
@@ -143,19 +143,19 @@ class ThreadReading:
                 translator = translator_of(file)
                 unpack(memories[start], translator)
                 translators[str(file.path)] = translator
-        for some in range(start, first, _AT_ONCE):  # of these nothing is kept
+        for some in range(start, first, _AT_ONCE):  # nothing of these is kept
             yield from self.lines.between(some, min(some + _AT_ONCE, first) - 1)
         for some in range(first, last + 1, _AT_ONCE):
             yield from self.lines.between(some, min(some + _AT_ONCE - 1, last), room=room)
 
 
 def _is_long(piece: Piece, event: LogEvent) -> bool:
-    """Whether what an event holds may come from a long line: this one, or one before it that it tells of."""
+    """Whether an event's values may come from a long line: this one, or an earlier one that it is about."""
     return piece.length > HEAD_BYTES or event.place.line != piece.line
 
 
 def _let_go(event: LogEvent) -> LogEvent:
-    """The event without its hold on the line that it was read from, of which its parts may be views."""
+    """Copies the parts of an event that are views into its line, so that the line can be freed."""
     for name in event.__struct_fields__:
         if isinstance(value := getattr(event, name), Raw):
             setattr(event, name, value.copy())
@@ -163,7 +163,7 @@ def _let_go(event: LogEvent) -> LogEvent:
 
 
 def _size(one: LogEvent | EventRow) -> int:
-    """Letters and bytes that it holds."""
+    """Number of letters and bytes in it."""
     values = (getattr(one, name) for name in one.__struct_fields__)
     return sum(
         len(memoryview(value)) if isinstance(value, Raw) else len(value)
@@ -175,7 +175,7 @@ def _size(one: LogEvent | EventRow) -> int:
 def all_of_row(
     reading: ThreadReading, seq: int, n: int, *, call: str | None = None
 ) -> tuple[Kind, str] | None:
-    """The kind and the whole text of a row of a line: of the one with this number, or of a call's result."""
+    """The kind and whole text of a row of a line: the one with number `n`, or that of a call's result."""
     rows: list[EventRow] = []
     for at, event in reading.events(seq, seq):
         if at == seq:

@@ -1,15 +1,11 @@
-"""A thread as its page shows it: rows of a window of lines, each call with what became of it.
+"""The rows of a window of lines, each call with its outcome.
 
-Rules of this room
-  1. The work is that of the window, whatever the length of the log.
+Rules
+  1. The work depends on the window, not on the length of the log.
   2. A result is part of its call's row; it has a row of its own only where no call is known.
-
-What became of the calls that stand in some lines of a thread.
-
-Rules of this room
-  1. The index tells it where it knows the end of a call. Of the others the lines around them are folded, as if they were
-     all there is; a verdict that a later line could change is given only if no later line is left.
-  2. The index follows a log later: of a call that runs the lines themselves are always asked.
+  3. The outcome of a call comes from the index if it knows the end of the call. For other calls the lines around them
+     are folded as if they were the whole log; a verdict that a later line could change is given only at the log's end.
+  4. The index lags behind the log: for a running call the lines themselves are always read.
 """
 
 from __future__ import annotations
@@ -34,13 +30,13 @@ from tracklog.model.states import Life
 from tracklog.sessions.tables_lists import KnownSession
 from tracklog.sessions.tables_session import calls_called, calls_on
 
-_MOST_LINES_TO_RESULT = 1_000  # lines in which the result of a call is looked for
+_MOST_LINES_TO_RESULT = 1_000  # lines in which the result of a call is searched
 _OPEN = frozenset({"running", "lost", "abandoned"})
 RowName = tuple[int, int]  # line and number of a row
 
 
 class ThreadContext(NamedTuple):
-    """Of which session, and what is known of it."""
+    """The session of a window, and what is known of it."""
 
     agent: str
     session: str
@@ -52,7 +48,7 @@ class ThreadContext(NamedTuple):
 
 
 def calls_in(asked: ThreadContext, reading: ThreadReading, rows: Sequence[EventRow]) -> dict[RowName, Call]:
-    """What became of the calls in some rows, by row; those of which nobody knows yet are not there."""
+    """The calls in some rows with their outcomes, by row; without those not known yet."""
     ours = [row for row in rows if row.kind == "call"]
     found = _matched(reading, ours, _told_by_index(asked, reading, ours))
     unsure = [row for row in ours if _is_unsure(found.get((row.seq, row.n)), is_settled=asked.is_settled)]
@@ -69,7 +65,7 @@ def _is_unsure(call: Call | None, *, is_settled: bool) -> bool:
 
 
 def _told_by_index(asked: ThreadContext, reading: ThreadReading, rows: Sequence[EventRow]) -> list[Call]:
-    """The calls that the index knows under these ids; where a line holds another one, all of that line."""
+    """The calls that the index has under the rows' ids; for a row without a match, all calls of its line."""
     if asked.known is None or asked.db is None or not rows:
         return []
     by_id = [
@@ -82,7 +78,7 @@ def _told_by_index(asked: ThreadContext, reading: ThreadReading, rows: Sequence[
 
 
 def _matched(reading: ThreadReading, rows: Sequence[EventRow], calls: Sequence[Call]) -> dict[RowName, Call]:
-    """Each row with its call: the one that stands in its line, under its id or one made of it (model/thread_fold.py)."""
+    """Matches rows with calls: by line, and by id or the id made from it (model/fold/thread.py)."""
     standing: dict[int, list[Call]] = {}
     for call in calls:
         if call.evidence and (seq := reading.lines.seq_of(call.evidence[0].path, call.evidence[0].line)):
@@ -100,13 +96,13 @@ def _matched(reading: ThreadReading, rows: Sequence[EventRow], calls: Sequence[C
 
 
 def _made_id(row: EventRow, call: Call) -> str:
-    """What the id of a call begins with that had none, or not one of its own."""
+    """The start of the id that was made for a call without an id, or with a used one."""
     place = call.evidence[0]
     return f"{row.call or place.path}:{place.line}:"
 
 
 def _folded(asked: ThreadContext, reading: ThreadReading, span: tuple[int, int]) -> list[Call]:
-    """What the lines from a span on tell by themselves."""
+    """The calls in a span of lines, folded from these lines and those after them."""
     first, last = span
     until = min(last + _MOST_LINES_TO_RESULT, reading.lines.n)
     place = reading.lines.place_of(first)
@@ -129,28 +125,28 @@ def _folded(asked: ThreadContext, reading: ThreadReading, span: tuple[int, int])
     return [call for call in session.calls if is_all or call.verdict not in _OPEN]
 
 
-_AHEAD = 60  # lines behind a window in which results of its calls are looked for
-_BEHIND = 200  # lines above a window in which calls of its results are looked for
+_AHEAD = 60  # lines after a window in which results of its calls are searched
+_BEHIND = 200  # lines above a window in which calls of its results are searched
 _MOST_RESULTS = 20
 
 
 class ShownRow(NamedTuple):
-    """A row with all that its page tells of it."""
+    """A row with all that its page shows."""
 
     row: EventRow
-    call: Call | None = None  # what became of it
-    has_call: bool = False  # of a result: its call is known, and tells of it
-    report: Raw = Raw()  # of a call: what the tool told to programs
-    bracket: Literal["", "first", "middle", "last"] = ""  # among the calls that ran side by side
+    call: Call | None = None  # with its outcome
+    has_call: bool = False  # of a result: its call is known, and its row shows it
+    report: Raw = Raw()  # of a call: the tool's output for programs
+    bracket: Literal["", "first", "middle", "last"] = ""  # position among the calls of its group
     turn: int | None = None  # that it opens
-    n_lines: int = 1  # of a quiet row: how many lines it stands for
+    n_lines: int = 1  # of a quiet row: how many lines it covers
     last_seq: int = 0
     is_left: bool = False  # not on the branch that is followed
     way: OpenedTurn | None = None  # another branch, which begins with this row
 
 
 class CallDetail(NamedTuple):
-    """A call, unfolded."""
+    """A call with its input, results and hooks."""
 
     call: Call
     seq: int | None
@@ -169,7 +165,7 @@ def window(
     seen: VisibleBranch | None = None,
     cwd: str | None = None,
 ) -> list[ShownRow]:
-    """The rows of a window, as they are seen from a branch."""
+    """The rows of a window, as seen from a branch."""
     last = min(last, reading.lines.n)
     if last < first:
         return []
@@ -199,7 +195,7 @@ def window(
 
 
 def _with_turn(shown: ShownRow, opens: Mapping[int, OpenedTurn]) -> ShownRow:
-    """A row that opens a turn, with its number; and with the branch that begins there, if it is another one."""
+    """Adds to a row the turn that it opens, and the other branch that begins there, if any."""
     turn = opens.get(shown.row.seq)
     if turn is None or not (shown.row.kind in ("prompt", "command") if turn.n else shown.row.n == 0):
         return shown
@@ -211,7 +207,7 @@ def _has_calls(rows: Sequence[EventRow]) -> bool:
 
 
 def _known_ids(asked: ThreadContext, rows: Sequence[EventRow]) -> set[str]:
-    """The calls of which results stand here, as far as the index knows them: they may be far above."""
+    """Ids of the calls of results in these rows, as far as the index knows them: they may be far above."""
     ids = {row.call for row in rows if row.kind == "result" and row.call}
     if asked.known is None or asked.db is None or not ids:
         return set()
@@ -221,7 +217,7 @@ def _known_ids(asked: ThreadContext, rows: Sequence[EventRow]) -> set[str]:
 def _called_before(
     reading: ThreadReading, rows: Sequence[EventRow], known: set[str | None]
 ) -> set[str | None]:
-    """The calls shortly above a window, if results in it are of none that is known: the index follows a log later."""
+    """Calls shortly above a window whose results are in it, if not known yet: the index lags behind the log."""
     wanted = {row.call for row in rows if row.kind == "result" and row.call} - known
     first = rows[0].seq if rows else 1
     if not wanted or first == 1:
@@ -231,7 +227,7 @@ def _called_before(
 
 
 def _brackets(rows: Sequence[EventRow], calls: Mapping[RowName, Call]) -> dict[int, Any]:
-    """Which calls of the window were asked for at once."""
+    """Position in its group of each call that was requested together with others, by the row's identity."""
     groups: dict[tuple[str, ...], list[EventRow]] = {}
     for row in rows:
         call = calls.get((row.seq, row.n))
@@ -247,7 +243,7 @@ def _brackets(rows: Sequence[EventRow], calls: Mapping[RowName, Call]) -> dict[i
 
 
 def is_quiet(shown: ShownRow) -> bool:
-    """Whether a row is folded away until somebody wants to see every line."""
+    """Whether a row is hidden until the reader asks for every line."""
     row = shown.row
     if row.kind == "result":
         return shown.has_call
@@ -257,7 +253,7 @@ def is_quiet(shown: ShownRow) -> bool:
 
 
 def _with_runs(rows: Sequence[ShownRow]) -> list[ShownRow]:
-    """Lines that tell nothing, one behind the other, as one row."""
+    """Merges consecutive quiet rows into one."""
     made: list[ShownRow] = []
     for shown in rows:
         before = made[-1] if made else None

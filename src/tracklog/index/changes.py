@@ -2,7 +2,7 @@
 
 Rules of this room
   1. Size, times and inode are hints: where all are as they were, nothing of the file is read. Where one differs, marks of
-     the bytes decide (sources/marks.py).
+     the bytes decide (sources/tail/identity.py).
   2. A log is where its bytes are. One that stands elsewhere now (renamed, moved to another folder, compressed) is the
      same log; a path at which other bytes stand now is a log that was rewritten.
   3. What is gone is kept, unless all that it held stands in another log that is here.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tracklog.store.database import Database
 
 
-SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (reading/session_reader.py)
+SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (index/session_rows.py)
 _COUNTED = "counted"  # the setting that says with what ledger and status line were made
 
 

@@ -5,7 +5,7 @@ Rules of this room
   2. What a log is and to whom it belongs is written down before it is read: whoever is interrupted goes on from there.
   3. A session whose logs only grew is not put together again now, but when it is asked for (index/session_rows.py): the cost of a
      line does not depend on what stands before it.
-  4. What our own hook was told (reading/session_reader.py) is looked at each time, and kept in order when anything was read.
+  4. What our own hook was told (index/refresh.py) is looked at each time, and kept in order when anything was read.
 """
 
 from __future__ import annotations

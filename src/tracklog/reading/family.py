@@ -1,21 +1,19 @@
-"""The sessions that share history: forks, and copies that a resume made.
+"""Find the sessions that share history (forks, and copies made by a resume), and what they share.
 
-Some agents write no marker into most forks: the copies give themselves away by the ids that they keep. A copy begins
-where its original begins, or at a compaction, so the first ids of one file stand in the other. Whether lines are really
-shared, and who wrote them, is for `model.lineage` to say.
+Some agents write no marker into most forks: copies are recognised by the ids that they keep. A copy begins where its
+original begins, or at a compaction, so the first ids of one file occur in the other. Whether lines are really shared,
+and which session wrote them, is decided by `model.lineage`.
 
-Rules of this room
-  1. Candidates are the sessions that a session names, wherever they are. Where a copy may name nobody, also those of the
-     same project folder.
-  2. Heads are read first. Whole files are searched only for what no head told, and not more than SEARCHED_BYTES in
-     each project folder, the newest sessions first; one that is too long is left out, and the others are not.
+Rules
+  1. Candidates are the sessions that a session names, wherever they are. If copies may name no other session, those of
+     the same project folder are candidates too.
+  2. Heads of logs are read first. Whole files are searched only for links that no head shows, and at most
+     SEARCHED_BYTES in each project folder, the newest sessions first; one that is too long is skipped, not the others.
   3. Bytes are searched, not parsed: a session too many costs little, a missed one splits a history.
-  4. Many questions about the same sessions go to one `Relatives`: each log is read once, not once for each question.
-  5. What logs show of ids is cached by the whole `LogFile`: a log that was written, replaced or moved is read again. One
-     that cannot be read gives nothing now, and is not cached: it is tried again at the next question.
-  6. Cached ids are hashes of 8 bytes. Two that collide make a session too many, which costs little.
-
-What a session shares with its family: the traces of all their logs, and what `model.lineage` makes of them.
+  4. Many lookups among the same sessions go to one `Relatives`: each log is read once, not once per lookup.
+  5. Ids found in a log are cached by the whole `LogFile`: a log that was written, replaced or moved is read again. One
+     that cannot be read gives nothing now, and is not cached: the next lookup tries again.
+  6. Cached ids are hashes of 8 bytes. A collision adds a session too many, which costs little.
 """
 
 from __future__ import annotations
@@ -40,9 +38,9 @@ OnRefused = Callable[[LogFile, NotReadable], None]
 
 
 class Kinship:
-    """The sessions of one family, for whoever reads several of them.
+    """The sessions of one family, shared by readers of several of them.
 
-    What they share is worked out when it is first asked for, from one look at each log; the traces are not kept.
+    What they share is computed on first use, from one pass over each log; the traces are not kept.
     """
 
     def __init__(self, sessions: Iterable[SessionFiles], *, on_refused: OnRefused | None = None) -> None:
@@ -51,7 +49,7 @@ class Kinship:
         self._descents: dict[SessionId, Descent] | None = None
 
     def descent(self, session: str) -> Descent:
-        """What one of them has in common with the others."""
+        """What one session has in common with the others."""
         if self._descents is None:
             self._descents = descents(self._traces())
         return self._descents.get(SessionId(session)) or Descent()
@@ -64,7 +62,7 @@ class Kinship:
 
 
 def _trace_of(file: LogFile, session: str, *, on_refused: OnRefused | None = None) -> Trace:
-    """What one log shows of its descent; of a damaged one, what could be read."""
+    """The trace of one log; of a damaged one, as far as it could be read."""
     logs = support_for(file.agent).logs
     thread = file.session if logs.has_id_per_thread and file.session != session else None
     if file.kind is FileKind.SUBAGENT:
@@ -79,7 +77,7 @@ def _trace_of(file: LogFile, session: str, *, on_refused: OnRefused | None = Non
     except NotReadable as error:
         if on_refused is not None:
             on_refused(file, error)
-        return trace  # whoever reads the session meets the same refusal and reports it
+        return trace  # reading the session meets the same error and reports it
     return trace
 
 
@@ -95,7 +93,7 @@ def family(session: SessionFiles, everything: Iterable[SessionFiles]) -> list[Se
 
 
 class Relatives:
-    """The families of sessions, looked up one after another: what is read for one lookup serves the next."""
+    """Looks up families of sessions; what is read for one lookup is used by the next."""
 
     def __init__(self, everything: Iterable[SessionFiles]) -> None:
         self._everything = list(everything)
@@ -118,7 +116,7 @@ class Relatives:
         return self._linked[agent]
 
     def _project_of(self, session: SessionFiles) -> _Neighbourhood:
-        """The sessions around one: those of its project folder, and those that it names elsewhere."""
+        """The sessions of its project folder, and those that it names elsewhere."""
         keys, known = _projects(session), self._known(session.agent, session.id)
         if len(keys) == 1 and known is not None and known.mains == session.mains:
             [key] = keys
@@ -152,7 +150,7 @@ class Relatives:
 
 
 class _Neighbourhood:
-    """Sessions that are compared with each other, by the ids with which they begin."""
+    """Sessions that are compared with each other, by the ids at their beginnings."""
 
     def __init__(self, sessions: Iterable[SessionFiles]) -> None:
         self.sessions = {session.id: session for session in sessions}
@@ -173,11 +171,11 @@ class _Neighbourhood:
         self._related: dict[str, frozenset[str]] = {}
 
     def family(self, id: str) -> frozenset[str]:
-        """A session, those that its head or theirs tell to be related, and those that only a search finds."""
+        """A session, those that heads link to it, and those that only a search finds."""
         return self._told_by_heads(id) | self._found_inside(id)
 
     def _told_by_heads(self, id: str) -> frozenset[str]:
-        """All that heads link to one session, over any number of steps; the same for each of them."""
+        """All sessions that heads link to one, over any number of steps; the same set for each of them."""
         if id not in self._related:
             found, waiting = {id}, [id]
             asked: set[int] = set()
@@ -195,7 +193,7 @@ class _Neighbourhood:
         return self._related[id]
 
     def _found_inside(self, id: str) -> set[str]:
-        """Those that begin in the middle of our files, or in which ours begin: forks behind a compaction."""
+        """Sessions whose first ids occur inside this one's files, or the reverse: forks after a compaction."""
         if len(self._told_by_heads(id)) == len(self.sessions):
             return set()
         held = self._inside.get(id)
@@ -209,7 +207,7 @@ class _Neighbourhood:
 
     @cached_property
     def _inside(self) -> dict[str, set[int]]:
-        """The beginnings of sessions that stand anywhere in the transcripts of each, as far as these are searched."""
+        """First ids of sessions that occur anywhere in each one's transcripts, as far as these are searched."""
         inside: dict[str, set[int]] = {}
         allowance = SEARCHED_BYTES
         for id, session in sorted(self.sessions.items(), key=lambda one: -one[1].changed_ns):
@@ -220,7 +218,7 @@ class _Neighbourhood:
 
     @cached_property
     def _around(self) -> dict[int, list[str]]:
-        """The sessions that hold a beginning anywhere."""
+        """The sessions that contain the first id of another one, by this id."""
         around: dict[int, list[str]] = defaultdict(list)
         for id, keys in self._inside.items():
             for key in keys:
@@ -229,7 +227,7 @@ class _Neighbourhood:
 
 
 class _Threads:
-    """The sessions of an agent, linked by what their heads say, in either direction."""
+    """The sessions of an agent, linked in both directions by the sources that their heads name."""
 
     def __init__(self, sessions: Iterable[SessionFiles]) -> None:
         self._known = {session.id: session for session in sessions}
@@ -251,7 +249,7 @@ class _Threads:
 
 
 def families(everything: Iterable[SessionFiles]) -> dict[Name, Kinship]:
-    """The family of each session that has one, told from heads alone: for reading all of them in one go."""
+    """The family of each session that has one, from heads alone: for reading all sessions in one go."""
     known = {(session.agent, session.id): session for session in everything}
     top = {name: name for name in known}
 
@@ -271,7 +269,7 @@ def families(everything: Iterable[SessionFiles]) -> dict[Name, Kinship]:
 
 
 def kin_keys(session: SessionFiles) -> list[tuple[str, bytes]]:
-    """By which a session finds its family, and is found: what it begins with, what its head holds, whom it names."""
+    """Keys by which a session is linked to its family: its first ids, the ids in its head, the sessions it names."""
     keys = [("names", name.encode("utf-8", "replace")) for name in session.sources]
     ids = _ids_of(session)
     keys += [("names", name.encode("utf-8", "replace")) for name in ids.named if name != session.id]
@@ -280,7 +278,7 @@ def kin_keys(session: SessionFiles) -> list[tuple[str, bytes]]:
 
 
 def _links(sessions: Collection[SessionFiles]) -> Iterator[tuple[Name, Name]]:
-    """Sessions and those that they have to do with, who may not be there."""
+    """Pairs of linked sessions; the second may not exist."""
     for session in sessions:
         for source in session.sources:
             yield (session.agent, session.id), (session.agent, source)
@@ -290,7 +288,7 @@ def _links(sessions: Collection[SessionFiles]) -> Iterator[tuple[Name, Name]]:
 
 
 def _links_by_ids(sessions: Iterable[SessionFiles]) -> Iterator[tuple[str, str]]:
-    """All that hold an id with which some begin are linked to one of these: a link for each, not for each pair."""
+    """Links each session that holds an id to one that begins with it: one link each, not one per pair."""
     begins: dict[bytes, str] = {}
     held: list[tuple[str, frozenset[bytes]]] = []
     for session in sessions:
@@ -312,7 +310,7 @@ def _size(session: SessionFiles) -> int:
 
 
 def _ids_of(session: SessionFiles) -> SharedIds:
-    """What all transcripts of a session show; for readers that look at each session once."""
+    """The ids in all transcripts of a session, uncached: for readers that look at each session once."""
     found = []
     for file in session.mains:
         try:
@@ -328,7 +326,7 @@ def _ids_of(session: SessionFiles) -> SharedIds:
 
 
 class _HashedIds(NamedTuple):
-    """The same, small enough to be cached: ids are hashes."""
+    """Ids of a session, small enough to be cached: as hashes."""
 
     begins: tuple[int, ...] = ()
     holds: array[int] = array("q")
@@ -337,7 +335,7 @@ class _HashedIds(NamedTuple):
 
 
 def _hashed_ids(session: SessionFiles) -> _HashedIds:
-    """What all transcripts of a session show, cached by log."""
+    """Hashes of the ids in all transcripts of a session, cached by log."""
     found = []
     for file in session.mains:
         try:

@@ -1,11 +1,11 @@
-"""The sessions around a log: those of its project folder, or of its home, listed once for many questions.
+"""Find the sessions around a log: its project folder or home, listed once for many lookups.
 
-Rules of this room
-  1. A listing is used again only while it is true: the folders have the times that they had, and the files their
-     sizes, times and inodes. A folder that changed just before it was listed is listed again.
-  2. The files of the session that is asked for are compared at every question. In a large folder the others are
-     compared no more often than costs a tenth of the time, so that reading all of it stays linear; what another
-     session appends in that moment (20 ms in a folder of 1,000 logs) is seen at the next comparison.
+Rules
+  1. A listing is reused only while it is valid: the times of the folders, and the sizes, times and inodes of the files
+     are unchanged. A folder that changed just before it was listed is listed again.
+  2. The files of the requested session are checked at every lookup. In a large folder the other files are checked no
+     more often than costs a tenth of the time, so that reading all of it stays linear; what another session appends in
+     between (20 ms in a folder of 1,000 logs) is seen at the next check.
   3. Listings are never changed, so threads may share them.
 """
 
@@ -25,14 +25,14 @@ from tracklog.reading.session_files import SessionFiles, group
 from tracklog.sources.folders import noted_folders
 from tracklog.sources.log_file import LogFile, Skipped, are_as_listed, now_ns, settled_times
 
-_FEW = 64  # so many files are compared at every question
+_FEW = 64  # so many files are checked at every lookup
 _SHARE = 10  # comparing all files of a large folder takes at most one part in so many of the time
 _MOST_LISTINGS = 8
 _listings: OrderedDict[tuple[str, str], _Listing] = OrderedDict()  # by the working directory and the folder
 
 
 class Neighbours:
-    """Sessions among which one is looked up with its family."""
+    """A set of sessions in which one is looked up with its family."""
 
     def __init__(self, found: Iterable[LogFile | Skipped]) -> None:
         self.sessions = group(found)
@@ -65,7 +65,7 @@ class _Listing:
         self._next_look = 0.0
 
     def is_true_for(self, file: LogFile) -> bool:
-        """Whether the folders are as they were listed, and the files of the session that has this log."""
+        """Whether the folders, and the files of the session with this log, are as they were listed."""
         if not are_as_listed(self._folders, ()):
             return False
         session = self.neighbours.session_with(file)
@@ -84,7 +84,7 @@ class _Listing:
 
 
 def neighbours_of(file: LogFile, *, roots: Sequence[Path] = ()) -> Neighbours:
-    """The sessions among which the rest of a log's session may stand, and its family; with `roots`, all below these."""
+    """The sessions that may hold the rest of a log's session and its family; with `roots`, all below these."""
     if roots:
         return Neighbours(find_all(root for one in roots for root in roots_at(one)))
     logs = support_for(file.agent).logs

@@ -1,10 +1,10 @@
-"""Which files make one session, and whose a log is.
+"""Group files into sessions, and tell which session and thread a log belongs to.
 
-Rules of this room
-  1. Where a path states the session, no file is opened. Else only the first lines of a file are read.
-  2. Files of nobody we know, and files about many sessions, belong to no session.
-  3. `LogNames` answers as `group`, for one log at a time. A log that is still empty has not said yet whose it is: it is
-     asked again.
+Rules
+  1. Where the path states the session, no file is opened. Otherwise only the first lines of a file are read.
+  2. Files of no known agent, and files about many sessions, belong to no session.
+  3. `LogNames` gives the same answers as `group`, for one log at a time. An empty log does not show its session yet: it
+     is looked at again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OF_SESSIONS = THREAD_KINDS | {
 
 
 def group(found: Iterable[LogFile | Skipped], *, head_of: HeadOf = head_of) -> list[SessionFiles]:
-    """The sessions to which the files belong, the newest first. `head_of` may know heads that were read before."""
+    """Groups files into sessions, the newest first. `head_of` may know heads that were read before."""
     files: dict[str, list[LogFile]] = defaultdict(list)
     for one in found:
         if isinstance(one, LogFile) and one.kind in _OF_SESSIONS:
@@ -49,7 +49,7 @@ def group(found: Iterable[LogFile | Skipped], *, head_of: HeadOf = head_of) -> l
 
 
 def _with_agent(file: LogFile) -> LogFile:
-    """Files of plain folders are asked whose they are; spilled output never says, but only some agents have any."""
+    """Identifies the agent of a file in a plain folder; output files never name it, but only some agents have any."""
     if file.agent is None and file.kind is FileKind.TOOL_RESULT and file.session:
         agents = (one.name for one in SUPPORTED.values() if one.logs.has_output_files)
         return file._replace(agent=next(agents, None))
@@ -57,7 +57,7 @@ def _with_agent(file: LogFile) -> LogFile:
 
 
 def thread_of(file: LogFile) -> ThreadId:
-    """Whose work a log holds, as its name tells."""
+    """The thread whose work a log holds, by its name."""
     return support_for(file.agent).logs.thread_of(file)
 
 
@@ -66,7 +66,7 @@ ThreadName = tuple[str, str, str]  # agent, session and thread
 
 
 class LogNames:
-    """Remembers whose logs are. `known` are all logs that there are, by path."""
+    """Caches the session and thread of each log. `known` are all existing logs, by path."""
 
     def __init__(self, known: Mapping[str, LogFile]) -> None:
         self._known = known
@@ -84,17 +84,17 @@ class LogNames:
         return known
 
     def session_beside(self, file: LogFile) -> Name | None:
-        """The session to which a file belongs; of those that a head names, one with a transcript."""
+        """The session that a file belongs to; of several named in its head, one with a transcript."""
         agent = file.agent or ""
         session = support_for(agent).logs.session_of(file, partial(self._has_transcript, file))
         return (agent, session) if session else None
 
     def by_id(self, session: str, agent: str) -> Name:
-        """The session that a hook names; it may name the thread of a subagent."""
+        """The session that a hook names, which may name the thread of a subagent instead."""
         return self._parents.get((agent, session), (agent, session))
 
     def forget(self, path: str) -> None:
-        """Nobody is interested any more."""
+        """Drops a log from the cache."""
         self._names.pop(path, None)
 
     def _read(self, file: LogFile) -> tuple[Name, str]:

@@ -1,16 +1,13 @@
-"""From the files of a session to the session: read, translate, fold, assemble.
+"""Read the files of a session into a Session: read, translate, fold, assemble.
 
-Rules of this room
+What our own hook was told is read from the spool and added.
+
+Rules
   1. Each log is folded by itself. The main thread's logs, where there are several (a session that moved, a copy in
      another root, a Codex thread that was rolled back), are folded into one, the oldest first, each record once.
-  2. A file that cannot be read to its end gives what it gave, and a problem that says so.
-
-What our own hook was told of a session, found in the spool; and what is new there, for the index.
-
-Rules of this room
-  1. The spool is looked through once for many sessions, and only its lines about a session are decoded for it.
-  2. A line counts for the session that its payload names; that it mentions another one means nothing.
-  3. A session whose lines are new, or stand in another file now, is put together again when it is asked for.
+  2. A file that cannot be read to its end gives its readable part, and a problem that says so.
+  3. The spool is searched once for many sessions, and only its lines about a session are decoded for it.
+  4. A line of the spool belongs to the session that its payload names; a mention of another session has no meaning.
 """
 
 from __future__ import annotations
@@ -71,23 +68,23 @@ _MOST_HELD = 64 << 20
 
 
 class SpoolReader:
-    """The spool of a home, asked for one session after the other."""
+    """Reads the spool of a home, one session after the other."""
 
     def __init__(self, home: Path) -> None:
         self._folder = spool_of(home)
         self._spots: dict[Path, Spots] = {}
         self._said: dict[Path, frozenset[str] | None] = {}
         self._held: tuple[Path, bytes] | None = (
-            None  # what the last compressed file holds: its neighbours come next
+            None  # contents of the last compressed file: the next session's lines are probably in it
         )
 
     def heard(self, session: SessionFiles) -> list[HookRan]:
-        """What our hook was told of a session, in the order in which it was told."""
+        """What our hook received about a session, in order."""
         ids = {session.id, *(file.session for file in session.files if file.session)}
         return list(heard(self._told(ids)))
 
     def sign(self, session: SessionFiles) -> Sign | None:
-        """What our hook was last told that a session does."""
+        """The newest sign of a session's state that our hook received."""
         signs = HookSigns()
         for spooled, _ in self._told({session.id}):
             if isinstance(spooled.payload, HookInput):
@@ -97,7 +94,7 @@ class SpoolReader:
         return signs.sign
 
     def _told(self, ids: Collection[str]) -> list[tuple[Spooled, Place]]:
-        for _ in range(2):  # files are renamed under our hands: then once more
+        for _ in range(2):  # a file may be renamed meanwhile: then try once more
             try:
                 return list(self._spooled(ids))
             except NotReadable:
@@ -135,9 +132,9 @@ class SpoolReader:
 
 
 OnBytes = Callable[[int], None]
-Told = Iterator[tuple[bytes, list[LogEvent]]]  # of each piece of a log: its bytes, and what it tells
+Told = Iterator[tuple[bytes, list[LogEvent]]]  # of each piece of a log: its bytes and its events
 Tell = Callable[[LogFile], Told]
-_NEWEST = 2_000  # pieces of a log that say what is done now
+_NEWEST = 2_000  # pieces of a log that show the current state
 _FOLDED = THREAD_KINDS | {FileKind.META, FileKind.JOURNAL}
 
 
@@ -147,11 +144,11 @@ def read(
     home: str | os.PathLike[str] | None = None,
     roots: Sequence[str | os.PathLike[str]] = (),
 ) -> Session:
-    """The whole session that a log belongs to: its main thread, its subagents, its calls with their verdicts.
+    """Reads the whole session that a log belongs to: its main thread, its subagents, its calls with their verdicts.
 
-    `path` is any of the session's files. What stands in the project's folder, or in Codex's home, is taken along, and of a
-    session of Claude Code its logs in the other projects of that home. `roots` are looked through instead, as `--root`.
-    `home` is a folder of tracklog's own files: what its hook was told of the session is taken along, too.
+    `path` is any of the session's files. Its files in the project's folder, or in Codex's home, are read too; of a
+    session of Claude Code its logs in the other projects of that home. `roots` are searched instead, as with `--root`.
+    `home` is a folder of tracklog's own files: what its hook received about the session is added.
     """
     file = _one_file(path)
     near = neighbours_of(file, roots=[Path(root) for root in roots])
@@ -177,10 +174,10 @@ def read_session(
     tell: Tell | None = None,
     spool: SpoolReader | None = None,
 ) -> Session:
-    """The session that some files tell; `kin` are it and those that may share history with it.
+    """Reads a session from its files; `kin` are it and those that may share history with it.
 
-    Without text, words and results are kept only as far as lists of calls need them. `tell` reads a log in the caller's way.
-    `spool` is what our own hook was told. `lives` looks at processes; without it, `is_alive` is what is known of them.
+    Without text, texts and results are kept only as far as lists of calls need them. `tell` replaces `told_by`.
+    `spool` has what our own hook received. `lives` looks at processes; without it, `is_alive` says whether one runs.
     """
     newest: deque[list[LogEvent]] | None = deque(maxlen=_NEWEST) if lives is not None else None
     told = tell or partial(told_by, on_bytes=on_bytes)
@@ -211,7 +208,7 @@ def _known_of(
     newest: Iterable[list[LogEvent]],
     spool: SpoolReader | None,
 ) -> KnownOf:
-    """What bears on the process of a session that was read."""
+    """What the logs and the spool show about the process of a session."""
     log = LogSigns()
     for events in newest:
         log.add(events)
@@ -242,7 +239,7 @@ def folds_of(
     with_text: bool = True,
     newest: deque[list[LogEvent]] | None = None,
 ) -> Iterator[FileFold]:
-    """The folds of a session's files, the main thread's first; `newest` gets the last events of that."""
+    """The folds of a session's files, the main thread's first; its last events go into `newest`."""
     mains = session.mains
     yield _main_fold(mains, tell, with_text=with_text, newest=newest)
     for file in session.files:
@@ -254,12 +251,12 @@ def folds_of(
 
 
 def events_of(file: LogFile) -> Iterator[list[LogEvent]]:
-    """What each piece of a log tells, in order."""
+    """The events of each piece of a log, in order."""
     return (events for _, events in told_by(file))
 
 
 def told_by(file: LogFile, on_bytes: OnBytes | None = None, *, on_refused: OnRefused | None = None) -> Told:
-    """What each piece of a log tells, with its bytes; of a damaged one what could be read, and then that it is so."""
+    """The bytes and events of each piece of a log; a damaged log ends with an event that says so."""
     translator = translator_of(file)
     line = 0
     try:
@@ -275,7 +272,7 @@ def told_by(file: LogFile, on_bytes: OnBytes | None = None, *, on_refused: OnRef
 
 
 def not_readable(file: LogFile, line: int, why: str) -> LogEvent:
-    """That a log, or the rest of it, cannot be read."""
+    """The event for a log that cannot be read from this line on."""
     return StrangeSeen(place=Place(str(file.path), line), kind="not readable", problem=why)
 
 
@@ -303,7 +300,7 @@ def _in_one(
     with_text: bool,
     newest: deque[list[LogEvent]] | None,
 ) -> FileFold:
-    """Several logs of one thread in one fold, the oldest first; a record that was there before is left out."""
+    """Folds several logs of one thread into one, the oldest first; repeated records are left out."""
     told = [(file, list(tell(file))) for file in mains]
     told.sort(key=lambda one: (_span([event for _, events in one[1] for event in events]), str(one[0].path)))
     fold = FileFold(str(told[0][0].path), MAIN, with_text=with_text)
@@ -326,7 +323,7 @@ def _span(events: list[LogEvent]) -> tuple[str, str]:
 
 
 def _rolled_back(events: list[LogEvent], before: LogFile) -> list[LogEvent]:
-    """A rollout that goes on from the middle of an earlier one leaves the rest of that behind."""
+    """The rollback of an earlier rollout's rest, if a later one continues from its middle."""
     base = next((event for event in events if isinstance(event, HistoryInherited)), None)
     if base is None or base.base_offset is None:
         return []

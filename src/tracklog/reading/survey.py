@@ -1,11 +1,11 @@
-"""How much of the logs we understand: lines and bytes by agent, version, kind and reading; all that strays.
+"""Survey how much of the logs is understood: lines and bytes by agent, version, kind and reading.
 
-Rules of this room
-  1. A line counts under the client version that wrote it: its own word, else the last one said before it in the
-     file, else the first one said after it (for the first thousand lines; no client is silent that long).
-  2. Unknown things are counted with one place where each can be seen.
+Rules
+  1. A line counts under the client version that wrote it: its own statement, else the last one before it in the
+     file, else the first one after it (for the first thousand lines; no client is silent that long).
+  2. Unknown kinds and keys are counted, each with one place where it can be seen.
   3. A key that is a number counts as `<n>`: the letters of a text that was spread into an object are one finding.
-  4. Names come from logs, so their number and length are bounded: what is beyond is counted as OTHER.
+  4. Names come from logs, so their number and length are bounded: the rest is counted as OTHER.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RowKey = tuple[str | None, str | None, str, str]  # agent, version, kind, readin
 
 
 class Coverage(msgspec.Struct):
-    """How many lines of one kind there are."""
+    """Number of lines and bytes of one agent, version, kind and reading."""
 
     agent: str | None
     version: str | None
@@ -44,7 +44,7 @@ class Coverage(msgspec.Struct):
 
 
 class Strange(msgspec.Struct):
-    """Something that we do not know: a kind (`key` is None), or a key of a kind that we know."""
+    """An unknown kind (`key` is None), or an unknown key of a known kind."""
 
     agent: str | None
     kind: str
@@ -55,7 +55,7 @@ class Strange(msgspec.Struct):
 
 
 class PieceCount(NamedTuple):
-    """What counts of a piece."""
+    """The values of a piece that are counted."""
 
     kind: str
     reading: str
@@ -64,7 +64,7 @@ class PieceCount(NamedTuple):
 
 
 class Survey:
-    """Adds up files; ask it at any time."""
+    """Sums over files; may be read at any time."""
 
     def __init__(self) -> None:
         self.files = 0
@@ -78,18 +78,18 @@ class Survey:
 
     @property
     def coverage(self) -> list[Coverage]:
-        """The rows, in the order of agent, version and kind."""
+        """The rows, sorted by agent, version and kind."""
         return [self._rows[key] for key in sorted(self._rows, key=lambda key: [part or "" for part in key])]
 
     @property
     def unknown(self) -> list[Strange]:
-        """All that is unknown, the commonest first."""
+        """All unknown kinds and keys, the most frequent first."""
         return sorted(
             self._strange.values(), key=lambda strange: (-strange.count, strange.kind, strange.key or "")
         )
 
     def add(self, file: LogFile) -> None:
-        """Reads a file and counts what stands in it; a file that cannot be read is noted as skipped."""
+        """Reads a file and counts its lines; a file that cannot be read is noted as skipped."""
         if file.kind in NOT_RECORDS:
             return
         self.files += 1

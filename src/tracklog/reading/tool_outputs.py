@@ -1,11 +1,11 @@
-"""The fullest text of a tool's result: the output file, else the log's own copy, else the client's preview.
+"""Find the fullest text of a tool's result: its output file, the log's own copy, or the preview.
 
-Rules of this room
-  1. Where the client kept long output in a file of its own, the model saw a preview of it. The line often holds more
-     (`toolUseResult`), and the file all of it: the longest of them is shown and searched, and its source is said.
+Rules
+  1. Where the client put long output into a separate file, the model saw a preview of it. The line often holds more
+     (`toolUseResult`), and the file all of it: the longest of them is shown and searched, with its source.
   2. A file that is gone is read from the archive, which keeps it like any other log.
   3. At most MOST_BYTES of a file are read.
-  4. A result is read again each time it is asked for: nobody keeps megabytes of output for a page.
+  4. A result is read again at each request: megabytes of output are not cached for a page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_GENERATIONS = 20
 
 
 class FullText(NamedTuple):
-    """The fullest text of a result, and where it comes from."""
+    """The fullest text of a result, and its source."""
 
     text: str
     source: TextSource
@@ -56,7 +56,7 @@ class OutputFiles:
         return FullText(result.full_text or result.text, result.text_source, not is_preview)
 
     def filled(self, event: LogEvent) -> LogEvent:
-        """The event; a result with its fullest text."""
+        """The event; if it is a result, with its fullest text."""
         if type(event) is not ToolReturned or not _has_more(event):
             return event
         full = self.of_result(event)
@@ -65,7 +65,7 @@ class OutputFiles:
         )
 
     def all_filled(self, events: Sequence[LogEvent]) -> Sequence[LogEvent]:
-        """The events; the same list where none of them is a result with more text elsewhere."""
+        """The events with results filled in; the same list if no result has more text elsewhere."""
         is_any = any(type(event) is ToolReturned and _has_more(event) for event in events)
         return list(map(self.filled, events)) if is_any else events
 
@@ -86,7 +86,7 @@ class OutputFiles:
         return None
 
     def _in_archive(self, path: Path) -> Iterable[Path]:
-        """Where the archive may have it, the newest generation first."""
+        """Files of the archive that may hold an output file, the newest generation first."""
         if self._archive is None:
             return []
         found: list[Path] = []
@@ -107,7 +107,7 @@ def _has_more(result: ToolReturned) -> bool:
 
 
 def _read_archived(log: LogFile) -> OutputRead | None:
-    """An output file from our archive (`log.stored`); of a damaged one what stands before the damage."""
+    """An output file from the archive (`log.stored`); of a damaged one the part before the damage."""
     held = bytearray()
     try:
         for piece in chunks(log):

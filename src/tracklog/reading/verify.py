@@ -1,11 +1,11 @@
-"""Proves that reading loses nothing: the lines of a file, put together again, are the file, and its pieces cover them.
+"""Prove that reading loses nothing: joined lines equal the file, and its pieces cover them.
 
-Two hashes are taken in one pass: of the contents as they come from the disk, and of the lines that the cutter made of
-them, newlines and counted NUL bytes included. What was kept by reference is fetched by its reference. The pieces of a
-line must stand on their own bytes, one behind the other, with nothing but white space between them.
+Two hashes are taken in one pass: of the contents as they come from the disk, and of the lines that they were cut into,
+newlines and counted NUL bytes included. Contents kept by reference are fetched by their reference. The pieces of a line
+must match their own bytes, in order, with nothing but white space between them.
 
-Where there is an archive, each log in it must begin as its source does, and what has no source any more must come out
-of it whole.
+Where there is an archive, each log in it must be the beginning of its source, and a log whose source is gone must be
+readable from it as a whole.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _SMALL_BLOCK = 1 << 17  # as the archive gives its bytes
 
 
 class Hash(Protocol):
-    """A hash that grows."""
+    """A hash that is updated in steps."""
 
     def update(self, data: bytes, /) -> None:
-        """Takes in more bytes."""
+        """Adds bytes."""
 
 
 class VerifyResult(msgspec.Struct):
-    """What the check of one file found; `pieces = read + unknown + broken`."""
+    """Result of verifying one file; `pieces = read + unknown + broken`."""
 
     path: str
     bytes: int = 0
@@ -56,20 +56,20 @@ class VerifyResult(msgspec.Struct):
 
 
 class ArchiveProof(msgspec.Struct):
-    """What the check of the archive found."""
+    """Result of verifying the archive."""
 
-    logs: int = 0  # that it holds something of
-    identical: int = 0  # the same bytes stand at their source
+    logs: int = 0  # in the archive
+    identical: int = 0  # their source begins with the same bytes
     only_here: int = 0  # whole in the archive, and no longer at their source
     outdated: int = 0  # rewritten at their source since they were indexed
     not_archived: int = 0  # at their source alone
-    damaged: list[Skipped] = []  # the archive cannot give them back, or gives back something else
+    damaged: list[Skipped] = []  # cannot be read from the archive, or differ from their source
 
 
 def verify(file: LogFile, *, tell: Callable[[int], None] | None = None) -> VerifyResult | Skipped:
-    """Reads a file to its end and compares; a file that cannot be read, or not to its end, is skipped.
+    """Verifies a file; one that cannot be read to its end is skipped.
 
-    `tell` is called with the number of bytes as they are done.
+    `tell` is called with the size of each chunk that was read.
     """
     try:
         return _prove(file, tell or _tell_nobody)
@@ -92,7 +92,7 @@ class ArchiveCheck:
                 self._here[log.path] = log
 
     def compare(self, file: LogFile, *, stamp: Sequence[int]) -> bool | None:
-        """Whether the archive holds what stands at the source; `stamp` is size, times and inode as indexed."""
+        """Whether the archive holds the beginning of the source; `stamp` is size, times and inode as indexed."""
         log = self._here.pop(str(file.path), None)
         if log is None:
             self.proof.not_archived += 1
@@ -113,7 +113,7 @@ class ArchiveCheck:
         return is_same
 
     def rest(self) -> ArchiveProof:
-        """Reads what only the archive has: each frame carries the checksum of its contents."""
+        """Verifies the logs that only the archive has: each frame has a checksum of its contents."""
         for log in self._elsewhere:
             self.proof.logs += 1
             why = why_not_given_back(self._folder, log)
@@ -125,7 +125,7 @@ class ArchiveCheck:
 
 
 def why_not_given_back(folder: Path, log: ArchivedLog) -> str | None:
-    """Why the archive cannot give a log back to its last byte; None: it can."""
+    """Why the archive cannot return all bytes of a log; None if it can."""
     try:
         for _ in contents(folder, log.archived):
             pass
@@ -135,7 +135,7 @@ def why_not_given_back(folder: Path, log: ArchivedLog) -> str | None:
 
 
 def _begins_with(source: Iterator[bytes], ours: Iterator[bytes]) -> bool:
-    """Whether the one holds all of the other at its beginning: a log may have grown since."""
+    """Whether the source begins with all of our bytes: a log may have grown since."""
     held = b""
     for piece in ours:
         while len(held) < len(piece):
@@ -180,7 +180,7 @@ def _hashed(source: Iterable[bytes], into: Hash, tell: Callable[[int], None]) ->
 
 
 def _of_stored(file: LogFile) -> tuple[int, str]:
-    """Size and hash of a compressed file as it lies there."""
+    """Size and hash of the compressed file itself."""
     stored, n_bytes = hashlib.sha256(), 0
     for chunk in stored_chunks(file):
         stored.update(chunk)
@@ -213,7 +213,7 @@ def _referenced(file: LogFile, line: Line) -> Iterator[bytes]:
 
 
 def _stand_in(line: Line, pieces: list[Piece]) -> bool:
-    """Whether the pieces follow one another inside the line, each on its bytes, and leave out nothing but blanks."""
+    """Whether the pieces follow one another in the line, match its bytes, and leave out only white space."""
     at, end = line.offset, line.offset + line.length
     for piece in pieces:
         if not (_is_filling(line, at, piece.offset) and piece.offset + piece.length <= end):
@@ -226,7 +226,7 @@ def _stand_in(line: Line, pieces: list[Piece]) -> bool:
 
 
 def _is_filling(line: Line, start: int, end: int) -> bool:
-    """Whether the bytes between two offsets belong to no piece by right: white space, byte order marks."""
+    """Whether the bytes between two offsets are only white space and byte order marks."""
     if start == end:
         return True
     first = line.offset + line.nuls

@@ -1,14 +1,12 @@
-"""Regular expressions over texts, in a process that can be ended.
+"""Find texts for a query: ask the index for candidates, read them from the logs, cut snippets.
 
-A pattern may need longer than the universe lasts, on one short text, and nothing but its end stops a match from outside
-of the main thread. So another process reads and matches; whoever waits for it takes what has come when the time is over.
+A regular expression may run practically for ever on one short text, and outside of the main thread only the end of its
+process stops a match. So a child process reads and matches; the parent takes what arrived when the time is over.
 
-From a query to hits that can be shown: asked of the index, read again from the logs.
-
-Rules of this room
-  1. The index finds, the log shows: what can no longer be read where it stood is left out, and counted as gone.
-  2. A text that several logs hold word for word, of the same moment (a fork copies them), is shown once.
-  3. What is not complete says so (`is_exact` false): more than are counted, a time limit, a pattern without words.
+Rules
+  1. The index finds, the log shows: a text that can no longer be read from its log is left out, and counted as gone.
+  2. A text that several logs hold word for word, at the same moment (a fork copies them), is shown once.
+  3. An incomplete result says so (`is_exact` false): more hits than are counted, a time limit, a pattern without words.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ _COUNTING_S = 0.3  # for which matches are counted that nobody will see
 
 
 class Match(msgspec.Struct, array_like=True):
-    """A candidate that matched, by its number; the snippet of those that are shown."""
+    """A candidate that matched, by its number; with a snippet if it is to be shown."""
 
     n: int
     text: str | None = None
@@ -48,7 +46,7 @@ class Match(msgspec.Struct, array_like=True):
 
 
 class Matches(NamedTuple):
-    """What came in time, and whether that is all."""
+    """The matches that arrived in time, and whether these are all."""
 
     found: list[tuple[Hit, Snippet, TextSource]]
     n_matched: int
@@ -64,7 +62,7 @@ def matches(
     is_meant: Callable[[str], bool],
     time_limit_s: float,
 ) -> Matches:
-    """The first candidates that match, in their order; at most so many, and the number of the others as far as it goes."""
+    """The first `limit` candidates that match, in order, and how many matched in all, as far as that was counted."""
     ends = time.monotonic() + time_limit_s
     came: list[Match] = []
     with _Child(lambda: _matching(pattern, candidates, texts, limit, is_meant)) as child:
@@ -84,7 +82,7 @@ def _matching(
     limit: int,
     is_meant: Callable[[str], bool],
 ) -> Iterator[bytes]:
-    """The work of the child: a message for each match; one with a negative number if it gave up counting."""
+    """Runs in the child: yields a message per match, and one with a negative number if it stopped counting."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compiled = re.compile(pattern, re.MULTILINE)
@@ -120,7 +118,7 @@ def _match_of(n: int, compiled: re.Pattern[str], found: FoundText, at: int) -> M
 
 
 class _Child:
-    """A process that yields messages, each on its way with its length before it."""
+    """A forked process that sends messages through a pipe, each after its length."""
 
     def __init__(self, work: Callable[[], Iterator[bytes]]) -> None:
         self._reading, writing = os.pipe()
@@ -139,7 +137,7 @@ class _Child:
         os.waitpid(self._pid, 0)
 
     def messages(self, ends: float) -> Iterator[bytes]:
-        """Whole messages, until there are no more or the time is over."""
+        """Whole messages, until the child ends or the time is over."""
         held = b""
         while (left := ends - time.monotonic()) > 0 and select.select([self._reading], [], [], left)[0]:
             part = os.read(self._reading, _AT_ONCE)
@@ -153,7 +151,7 @@ class _Child:
 
 
 def _live(work: Callable[[], Iterator[bytes]], reading: int, writing: int) -> None:
-    """The life of the child. It ends here whatever happens, without what the parent does at its own end."""
+    """Runs the child and always exits, without the parent's clean-up at exit."""
     try:
         os.close(reading)
         with os.fdopen(writing, "wb", buffering=0) as stream:
@@ -173,7 +171,7 @@ _SPARE = 10  # more hits than are asked for, in place of those that turn out to 
 
 
 class Shown(NamedTuple):
-    """A hit with the part of its text that was looked for."""
+    """A hit with a snippet of its text."""
 
     hit: Hit
     snippet: Snippet
@@ -181,7 +179,7 @@ class Shown(NamedTuple):
 
 
 class SearchResults(NamedTuple):
-    """What was found."""
+    """Hits with snippets, and how many there are in all."""
 
     total: int
     is_exact: bool
@@ -239,7 +237,7 @@ def _texts(database: Database, hits: list[Hit]) -> FoundTexts:
 def _by_pattern(
     database: Database, query: Query, pattern: str, scope: Scope | None, limit: int, time_limit_s: float
 ) -> SearchResults:
-    """Tried on the texts that hold its words; if it names none, on the likely ones, and if need be on all."""
+    """Tries the pattern on texts with its sure words; without any, on texts with likely words, then on all."""
     ends = time.monotonic() + time_limit_s
 
     def tried(words: str | None) -> SearchResults:

@@ -1,13 +1,13 @@
-"""What a person types into the search, read: words, phrases, filters, a pattern.
+r"""Parse a search query: words, phrases, filters, a pattern.
 
     retry "rate limit" -test time*        all of them, in any order; without `test`; time, timeout, times …
     panic OR crash                        one of both; OR joins its two neighbours
     tool:Bash verdict:error since:7d      only what fits; the same filter twice: either; -tool:Read: not this one
-    re:/E\\d{4}: .+ not found/             a regular expression
+    re:/E\d{4}: .+ not found/             a regular expression
 
-Rules of this room
-  1. Whatever is typed is searched, or is one sentence that says what is wrong. Nothing of it is SQLite's own language:
-     every word is quoted.
+Rules
+  1. Any text is either a query, or an error of one sentence that says what is wrong. None of it reaches SQLite as its
+     own query language: every word is quoted.
   2. Words are mapped as in the index (store/text.py): parts of camelCase, pairs of letters without spaces, emoji.
   3. There are no brackets and so no depth; length and number of words are limited.
 """
@@ -50,7 +50,7 @@ _PATTERN = re.compile(r"/((?:[^/\\]|\\.)*)(?:/(?=\s|$)|$)", re.DOTALL)
 
 
 class MomentMeant(Protocol):
-    """What `7d` or a day means to the person who asks; raises ValueError for what is no time."""
+    """Turns `7d` or a day into a moment in the user's time zone; raises ValueError for any other text."""
 
     def __call__(self, text: str, *, is_end: bool) -> datetime: ...
 
@@ -64,7 +64,7 @@ class Term(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """What a text, its call, its log or its session must be like."""
+    """A condition on a text, its call, its log or its session."""
 
     key: str
     value: str
@@ -72,7 +72,7 @@ class Filter(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What is asked for."""
+    """A parsed query."""
 
     groups: tuple[tuple[Term, ...], ...] = ()  # one of each
     nots: tuple[Term, ...] = ()
@@ -83,17 +83,17 @@ class Query(NamedTuple):
 
     @property
     def needs_sessions(self) -> bool:
-        """Whether it asks for what only settled sessions tell: verdicts, projects, models."""
+        """Whether a filter needs values that only settled sessions have: verdicts, projects, models."""
         return any(one.key in _OF_SESSIONS for one in self.filters)
 
     @property
     def terms(self) -> list[Term]:
-        """All words and phrases that may be found."""
+        """All words and phrases that a hit may contain."""
         return [term for group in self.groups for term in group]
 
 
 def parse(text: str, moment_meant: MomentMeant, *, as_pattern: bool = False) -> Query:
-    """The query that a text means; all of it is a pattern if that is said. Raises UserError for what means nothing."""
+    """Parses a query, or the whole text as a pattern; raises UserError for a text that is no query."""
     if len(text) > LONGEST_QUERY:
         raise UserError(f"the query is too long: at most {LONGEST_QUERY:,} characters")
     if as_pattern:
@@ -103,7 +103,7 @@ def parse(text: str, moment_meant: MomentMeant, *, as_pattern: bool = False) -> 
 
 
 class _Reading:
-    """Goes through the text once, from left to right."""
+    """Parses a text in one pass from left to right."""
 
     def __init__(self, text: str, moment_meant: MomentMeant) -> None:
         self._text = text
@@ -160,7 +160,7 @@ class _Reading:
 
     def _take_word(self) -> None:
         found = _PLAIN.match(self._text, self._at)
-        assert found is not None  # neither a space nor a quote stands here
+        assert found is not None  # here is neither a space nor a quote
         self._at = found.end()
         word = found[0]
         if word == "OR":
@@ -238,7 +238,7 @@ class _Reading:
 
 
 def is_letter(character: str) -> bool:
-    """Whether a character can be found: a letter, a digit, or an emoji."""
+    """Whether a character can be searched for: a letter, a digit, or an emoji."""
     return character.isalnum() or bool(emoji_words(character))
 
 

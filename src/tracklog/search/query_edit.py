@@ -1,9 +1,8 @@
-"""The parts of what a person typed, where they stand, and the same text with one more or one less.
+"""Split a query into its parts with their offsets, and add or remove a part.
 
-Rules of this room
-  1. Parts are cut as query.py reads them; nothing here decides what they mean.
-  2. A text that is changed here means what it meant before, and the change: a quote that was left open is not filled
-     by accident.
+Rules
+  1. Parts are split as query.py parses them; nothing here decides what they mean.
+  2. An edited query keeps its meaning but for the edit: an open quote never swallows what is added.
 """
 
 from __future__ import annotations
@@ -27,23 +26,23 @@ _WAITS = {"OR", "NOT"}  # for what comes next
 
 
 class QueryPart(NamedTuple):
-    """A word, a phrase or a filter, and where it stands."""
+    """A word, a phrase or a filter, with its offsets."""
 
     start: int
     end: int
     key: str | None  # of a filter
     value: str
     is_not: bool = False
-    is_open: bool = False  # what is added behind it would become a part of it
+    is_open: bool = False  # text added after it would become a part of it
 
 
 def plain_query(text: str) -> str:
-    """The text on one line, as it is read."""
+    """The query on one line, as the parser reads it."""
     return _NO_WORD.sub(" ", text).strip()
 
 
 def parts_of(text: str) -> list[QueryPart]:
-    """The parts of a text, in order; their places are those in `plain_query(text)`."""
+    """The parts of a query, in order; offsets are those in `plain_query(text)`."""
     return list(_parts(plain_query(text)))
 
 
@@ -75,7 +74,7 @@ def _part_at(text: str, start: int) -> QueryPart:
         end += name is None and text.startswith("*", end)
         return QueryPart(start, end, name, quoted[1], bool(minus), not quoted[2])
     found = _PLAIN.match(text, at)
-    assert found is not None  # neither a space nor a quote stands here
+    assert found is not None  # here is neither a space nor a quote
     return QueryPart(start, found.end(), name, found[0], bool(minus), name is None and found[0] in _WAITS)
 
 
@@ -84,7 +83,7 @@ def _is_closed_pattern(pattern: str) -> bool:
 
 
 def with_filters(text: str, *filters: tuple[str, str]) -> str | None:
-    """The text with some filters more; None if the language cannot say one of them."""
+    """The query with more filters; None if the query language cannot express one of them."""
     said = [_said(key, value) for key, value in filters]
     if any(one is None for one in said):
         return None
@@ -102,7 +101,7 @@ def _said(key: str, value: str) -> str | None:
 
 
 def without(text: str, parts: Iterable[QueryPart]) -> str:
-    """The text without some of its parts."""
+    """The query without some of its parts."""
     plain = plain_query(text)
     for part in sorted(parts, reverse=True):
         plain = f"{plain[: part.start].rstrip()} {plain[part.end :].lstrip()}"
@@ -110,7 +109,7 @@ def without(text: str, parts: Iterable[QueryPart]) -> str:
 
 
 def wrong_letter(part: QueryPart) -> int | None:
-    """Where in a pattern the letter stands with which it goes wrong, from the beginning of the part."""
+    """Offset of the letter at which a pattern fails to compile, from the start of the part."""
     pattern = part.value.removeprefix("/")
     pattern = pattern[:-1] if _is_closed_pattern(part.value) else pattern
     try:
@@ -125,7 +124,7 @@ def wrong_letter(part: QueryPart) -> int | None:
 
 
 def wrong_part(text: str, moment_meant: MomentMeant) -> QueryPart | None:
-    """The filter because of which a text means nothing; None if it is not one of them."""
+    """The filter that makes a query invalid; None if no filter does."""
     patterns = 0
     for part in parts_of(text):
         if part.key is None:

@@ -1,11 +1,11 @@
-"""A page of what a search found: by sessions, each with some snippets, and what the hits have in common.
+"""One page of search results: sessions with snippets, and facets of all hits.
 
-Rules of this room
-  1. Counted are the hits that the index gives at once (COUNTED of them); `is_whole` says whether that is all of them.
-  2. Only what is shown is read from the logs, and what is shown was cleaned: of a text the part around what was found,
-     wide enough that a secret is never seen in half.
-  3. A text that stands twice in a session (its logs overlap) is shown once there; of a few snippets no two are alike,
-     and after SAME that say the same no other is looked for: they may be a thousand.
+Rules
+  1. The hits that the index gives at once (at most COUNTED) are counted; `is_whole` says whether these are all.
+  2. Only texts that are shown are read from the logs, and they are masked before: of a text the part around the hit,
+     wide enough that no secret is cut in half.
+  3. A text that occurs twice in a session (its logs overlap) is shown once there. Where only a few snippets are shown
+     no two are alike, and after SAME hits with a known snippet no more are read: there may be a thousand.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from tracklog.store.scope import Scope
 Clean = Callable[[str], str]
 SESSIONS = 12  # on a page
 SNIPPETS = 3  # of each
-ALONE = 50  # of a session that stands alone
+ALONE = 50  # of the only session found
 SAME = 20  # hits that say what another said, after which a session has no other snippets
 TIME_LIMIT_S = 3.0
 _MATCHED = 200  # texts that fit a pattern
-_VERIFIED = 300  # texts that are read to see whether a phrase stands there as it was typed
+_VERIFIED = 300  # texts that are read to check whether they hold a phrase as it was typed
 _AROUND = (
     1 << 12
 )  # letters on either side of a snippet that are cleaned with it: no secret but a long key is longer
-_MOST_WORDS = 8  # of which is told how often they stand alone
+_MOST_WORDS = 8  # for which the hits of each alone are counted
 _ALONE_S = 0.5
 _BETWEEN = "\n\x1e\x1e\x1e\n"  # no secret goes on behind it
 _WHITE = re.compile(r"\s+")
@@ -47,7 +47,7 @@ _PLACEHOLDER = re.compile(r"«(?:secret|private):[^»\s]{1,60}»")
 
 
 class SessionHits(NamedTuple):
-    """A session, and what was found in it."""
+    """A session, and the hits in it."""
 
     name: Name | None  # None: the log belongs to nobody we know
     seen: SessionSeen | None
@@ -57,7 +57,7 @@ class SessionHits(NamedTuple):
 
 
 class Results(NamedTuple):
-    """One page."""
+    """One page of results."""
 
     total: int
     is_exact: bool
@@ -74,7 +74,7 @@ class Results(NamedTuple):
 
 
 class Alone(NamedTuple):
-    """A word or a group of alternatives, and how often it is found by itself."""
+    """A word or a group of alternatives, and how many texts it finds by itself."""
 
     words: str
     n: int
@@ -91,7 +91,7 @@ class _Counted(NamedTuple):
 def results(
     database: Database, query: Query, *, scope: Scope | None, by: By = "time", page: int = 1, clean: Clean
 ) -> Results:
-    """A page of the texts that fit a query."""
+    """One page of the texts that match a query."""
     counted = _counted(database, query, scope, by)
     sessions = sessions_seen(database.db, filter(None, map(_name_of, counted.hits)))
     grouped = _grouped(counted.hits)
@@ -124,7 +124,7 @@ def results(
 
 
 def words_alone(database: Database, query: Query, *, scope: Scope | None) -> list[Alone]:
-    """How often each word of a query is found by itself, whatever the filters say."""
+    """How many texts each word of a query finds by itself, without the filters."""
     found = []
     for group in query.groups[:_MOST_WORDS]:
         answer = search(database.db, Query((group,)), scope=scope, limit=1, time_limit_s=_ALONE_S)
@@ -156,7 +156,7 @@ def _name_of(hit: Hit) -> Name | None:
 
 
 def _grouped(hits: Iterable[Hit]) -> dict[Name | str, list[Hit]]:
-    """By session, in the order of the first hit of each; what belongs to none, by log."""
+    """Groups hits by session, in the order of their first hits; those without a session by log."""
     grouped: dict[Name | str, list[Hit]] = defaultdict(list)
     for hit in hits:
         grouped[_name_of(hit) or hit.path].append(hit)
@@ -176,7 +176,7 @@ def _texts(database: Database, hits: Sequence[Hit]) -> FoundTexts:
 
 
 class _Read(NamedTuple):
-    """A hit, the part of its text around what was found, and the snippet of that before it is cleaned."""
+    """A hit, the part of its text around it, and its snippet before masking."""
 
     hit: Hit
     part: str
@@ -185,7 +185,7 @@ class _Read(NamedTuple):
 
 
 class _Reading:
-    """Reads and cleans the texts that are shown."""
+    """Reads and masks the texts that are shown."""
 
     def __init__(self, database: Database, query: Query, counted: _Counted, clean: Clean) -> None:
         self._marker = Highlighter(query)
@@ -197,7 +197,7 @@ class _Reading:
         self.n_masked = 0
 
     def read(self, hits: Iterable[Hit], most: int) -> Iterator[_Read]:
-        """The first hits whose texts can be read, each text once; of a few snippets each looks different."""
+        """The first `most` hits whose texts can be read, each text once; if these are few, no two snippets alike."""
         seen: set[tuple[int | None, str]] = set()
         are_few, n_same = most <= SNIPPETS, 0
         for hit in hits:
@@ -220,7 +220,7 @@ class _Reading:
                 return
 
     def shown(self, read: Sequence[_Read]) -> Iterator[Shown]:
-        """The same with clean snippets."""
+        """The same hits with masked snippets."""
         for one, cleaned in zip(read, all_clean([one.part for one in read], self._clean), strict=True):
             yield Shown(one.hit, self._snippet(one, cleaned), one.source)
 
@@ -236,13 +236,13 @@ class _Reading:
 
 
 def all_clean(parts: list[str], clean: Clean) -> list[str]:
-    """All of them at once, which takes a third of the time; one by one where they do not come apart again."""
+    """Masks all parts in one call, which takes a third of the time; one by one if the result cannot be split again."""
     cleaned = clean(_BETWEEN.join(parts)).split(_BETWEEN) if parts else []
     return cleaned if len(cleaned) == len(parts) else [clean(part) for part in parts]
 
 
 def _around(text: str, snippet: Snippet) -> str:
-    """Of a long text the part from which a snippet was made."""
+    """The part of a long text around its snippet."""
     if len(text) <= 2 * _AROUND:
         return text
     found = re.search(r"\s+".join(map(re.escape, _core(snippet).split())), text)
@@ -260,7 +260,7 @@ def _core(snippet: Snippet) -> str:
 
 
 def _of_masked(cleaned: str) -> Snippet:
-    """What was looked for is a part of what was replaced: that is shown in its place."""
+    """A snippet around the first placeholder, where the match itself was masked."""
     first = _PLACEHOLDER.search(cleaned)
 
     def spans(begin: int, end: int) -> Iterator[tuple[int, int]]:

@@ -1,9 +1,9 @@
-"""What is shown of a text that was found: the place where the words stand, with marks around them.
+"""Cut a snippet out of a found text, around the words of the query, with marks.
 
-Rules of this room
-  1. Words are marked by the rules by which they are found (store/words.py): whole ones, parts of identifiers, accents
-     and case aside.
-  2. The cost grows with the text and with nothing else; a word is looked for as it stands before its borders are.
+Rules
+  1. Words are marked by the rules by which they are found (store/text.py): whole ones, parts of identifiers,
+     whatever their accents and case.
+  2. The cost grows with the text alone; a word is looked for as a plain string before its borders are checked.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tracklog.search.tables_match import is_hash
 from tracklog.store.text import CJK, EMOJI, camel_parts
 
 WINDOW = 160
-_BEFORE = 50  # letters of the window that stand before the first mark
+_BEFORE = 50  # letters of the window before the first mark
 _MOST_MARKS = 40
 _PLACES_OF_EACH = 10
 _MOST_LOOKS = 10_000  # at places that turn out to be within a word
@@ -39,14 +39,14 @@ _WHITE = re.compile(r"\s+")
 
 
 class Snippet(NamedTuple):
-    """A part of a text on one line, and which parts of it are marked."""
+    """A part of a text on one line, and the marked ranges in it."""
 
     text: str
     marks: list[Span]
 
 
 class Highlighter:
-    """Finds what a query asks for in a text."""
+    """Finds the words of a query in a text."""
 
     def __init__(self, query: Query) -> None:
         self._verified = [
@@ -58,12 +58,12 @@ class Highlighter:
         self._last = FoldedText("")
 
     def fits(self, text: str) -> bool:
-        """Whether a text holds one of the words; where there are none, any text does."""
+        """Whether a text contains one of the words; without words, any text fits."""
         plain = self._plain(text)
         return not self._finders or any(finder.first(plain) for finder in self._finders)
 
     def is_verified(self, text: str) -> bool:
-        """Whether phrases that the index only finds by their parts stand there as they were typed."""
+        """Whether a text contains the phrases that the index finds only by their parts, as they were typed."""
         if not self._verified:
             return True
         plain = self._plain(text)
@@ -76,7 +76,7 @@ class Highlighter:
         return cut_out(text, at, lambda begin, end: _all_in(self._finders, plain, begin, end))
 
     def _plain(self, text: str) -> FoldedText:
-        """The text as words are looked for in it; accents are taken away only where nothing is found with them."""
+        """The text, folded; accents are removed only if nothing is found with them."""
         if self._last.of is not text:
             plain = FoldedText(text)
             is_found = text.isascii() or any(finder.first(plain) for finder in self._finders)
@@ -85,7 +85,7 @@ class Highlighter:
 
 
 class FoldedText:
-    """A text, of the same length without accents where that is wanted, and the same in small letters."""
+    """A text, optionally without accents, and its lower-case form; all of the same length."""
 
     def __init__(self, text: str, accents: dict[int, str] | None = None) -> None:
         self.of = text
@@ -106,7 +106,7 @@ class _Finder:
             self._pattern = re.compile("|".join(map(re.escape, self._needles)), re.IGNORECASE)
             return
         tokens = re.findall(f"{_IN_WORD}+|[{EMOJI}]", words)
-        # `getValue` also stands where `get value` does
+        # `getValue` is found where `get value` is
         parts = camel_parts(tokens[0]) if len(tokens) == 1 else []
         ways = [_GAP.join(f"(?i:{re.escape(one)})" for one in way) for way in (tokens, parts) if way]
         end = f"{_IN_WORD}*" if term.is_prefix or is_hash(words) else _END
@@ -114,11 +114,11 @@ class _Finder:
         self._pattern = re.compile(f"{_BEGIN}(?:{'|'.join(ways)}){end}")
 
     def first(self, plain: FoldedText) -> Span | None:
-        """Where it first stands."""
+        """The first occurrence."""
         return next(self.within(plain, 0, len(plain.text)), None)
 
     def within(self, plain: FoldedText, begin: int, end: int) -> Iterator[Span]:
-        """Where it stands in a part of the text, in order for each of its words."""
+        """Occurrences in a part of the text, in order for each of its words."""
         for needle in self._needles:
             at, looks = plain.small.find(needle, begin, end), 0
             while at >= 0 and looks < _MOST_LOOKS:
@@ -130,12 +130,12 @@ class _Finder:
 
 
 def pattern_spans(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    """Where a regular expression matches something."""
+    """The matches of a regular expression that are not empty."""
     return (found.span() for found in pattern.finditer(text) if found.end() > found.start())
 
 
 def cut_out(text: str, at: int, spans: Callable[[int, int], Iterable[Span]]) -> Snippet:
-    """The window around a place of a text, on one line, with the marks in it."""
+    """A snippet around an offset of a text, on one line, with the marks in it."""
     begin = _word_begin(text, max(at - _BEFORE, 0))
     end = min(begin + WINDOW, len(text))
     marks = sorted(set(spans(begin, end)))[:_MOST_MARKS]
@@ -159,13 +159,13 @@ def _one_line(text: str) -> str:
 
 
 def _word_begin(text: str, at: int) -> int:
-    """The next beginning of a word, if one is near."""
+    """The start of the next word, if one is near."""
     gap = text.find(" ", at, at + 20) if at else -1
     return gap + 1 if gap >= 0 else at
 
 
 def _best(finders: Sequence[_Finder], plain: FoldedText) -> int:
-    """Where most of the words stand close together, as far as the first places of each tell."""
+    """Offset from which on most words are close together, judged by the first occurrences of each."""
     places: list[tuple[int, int]] = []
     for which, finder in enumerate(finders):
         found = islice(finder.within(plain, 0, len(plain.text)), _PLACES_OF_EACH)

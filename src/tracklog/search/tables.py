@@ -1,14 +1,12 @@
-"""Finds texts, the newest first.
+"""Query the full-text index for hits, the newest first.
 
-Rules of this room
-  1. The work is bounded: as soon as there are enough hits, the rest is only counted, up to COUNTED of them and so many
-     steps of SQLite's machine; then the total is a lower bound (`is_exact` false). All in all there is a time limit.
-  2. What a filter says of logs (session, project) is settled first: the times of these logs bound what must be looked at.
-  3. A text is only found in a log that counts; what was dropped or lies in the past leads nowhere.
-  4. Hits of the same time (or of the same relevance and second) come in the order of their logs' paths, the last line of
-     a log first: the order does not depend on which log was indexed first.
-
-What is known of the logs and sessions in which something was found.
+Rules
+  1. The work is bounded: once there are enough hits, the rest is only counted, up to COUNTED of them and a number of
+     steps of SQLite's machine; then the total is a lower bound (`is_exact` false). The whole search has a time limit.
+  2. Filters on logs (session, project) are resolved first: the times of these logs bound which texts are looked at.
+  3. Only texts in current logs are found, not those that were dropped or belong to a past generation.
+  4. Hits of the same time (or of the same relevance and second) are ordered by the paths of their logs, the last line
+     of a log first: the order does not depend on which log was indexed first.
 """
 
 from __future__ import annotations
@@ -42,14 +40,14 @@ class FoundLog(NamedTuple):
 
 
 class Titled(NamedTuple):
-    """What a session is called, and what its project is."""
+    """The title and the project of a session."""
 
     title: str | None
     project: str | None
 
 
 def log_of(db: sqlite3.Connection, id: int) -> FoundLog | None:
-    """A log by its number, if it counts."""
+    """A log by its number, unless it belongs to a past generation."""
     row = db.execute(
         "select f.path, f.root, f.agent, f.kind, f.own_session, f.state, f.generation, "
         "a.name, a.contents_bytes, a.stored_bytes from log_files f "
@@ -68,7 +66,7 @@ def log_of(db: sqlite3.Connection, id: int) -> FoundLog | None:
 
 
 def titles_of(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Titled]:
-    """What some sessions are called, as far as they were put together yet; a name is an agent and a session."""
+    """Titles and projects of the sessions that have rows; a name is an agent and a session."""
     asked = "select title, project from session_rows where agent = ? and session = ?"
     found = ((name, db.execute(asked, (name[0], storable(name[1]))).fetchone()) for name in names)
     return {name: Titled(as_text(row[0]), as_text(row[1])) for name, row in found if row is not None}
@@ -85,7 +83,7 @@ _WORDS = "words cross join text_rows t on t.id = words.rowid"
 
 
 class Hit(NamedTuple):
-    """A text that was found, and where it stands."""
+    """A text that was found: its log, line and offset."""
 
     id: int
     file: int
@@ -100,7 +98,7 @@ class Hit(NamedTuple):
 
 
 class HitPage(NamedTuple):
-    """The first hits, how many there are, and whether that is all."""
+    """The first hits, how many there are, and whether that number is exact."""
 
     total: int
     is_exact: bool
@@ -117,9 +115,9 @@ def search(
     time_limit_s: float = 5.0,
     words: str | None = None,
 ) -> HitPage:
-    """The texts that fit a query, in the logs of the scope; without one in all of them.
+    """The texts that match a query, in the logs of the scope; without a scope in all logs.
 
-    `words` is an expression (search/tables_match.py) for what they must hold, too: of a pattern only some words are known.
+    `words` is a further expression (search/tables_match.py) to match, such as the known words of a pattern.
     """
     match = match_of(query, words)
     with _patience(db, time_limit_s) as patience:
@@ -135,7 +133,7 @@ def search(
 
 
 class _Patience:
-    """Ends a question when its time is over, or when counting has gone on for long enough."""
+    """Stops a query when its time is over, or when counting took enough steps."""
 
     def __init__(self, seconds: float) -> None:
         self._ends = time.monotonic() + seconds
@@ -166,7 +164,7 @@ def _if_interrupted(error: sqlite3.OperationalError) -> None:
 
 
 class _Asking:
-    """A question for texts, the newest first."""
+    """A query for texts, the newest first."""
 
     def __init__(self, db: sqlite3.Connection, match: str | None, conditions: Conditions) -> None:
         self._db = db
@@ -184,7 +182,7 @@ class _Asking:
         yield from (row[0] for row in self._db.execute(f"select {self._id} {self._from}", self._values))
 
     def scores(self, limit: int) -> Iterator[tuple[float, int]]:
-        """How well the newest ones fit (less is better), and their ids."""
+        """Relevance (less is better) and id of the newest ones."""
         question = f"select bm25(words, 2.0, 1.0), {self._id} {self._from} limit {limit}"
         yield from self._db.execute(question, self._values)
 
@@ -209,7 +207,7 @@ def _newest(db: sqlite3.Connection, asking: _Asking, limit: int, patience: _Pati
 
 
 def _is_tied(ids: list[int], limit: int, id_: int) -> bool:
-    """Whether a text is of the same second as the last one that is wanted, so that it may come before that one."""
+    """Whether a text is of the same second as the last wanted one, so that it may sort before it."""
     is_same = bool(limit) and id_ >> SLOT_BITS == ids[limit - 1] >> SLOT_BITS
     return is_same and len(ids) < limit + _TIED
 
@@ -219,7 +217,7 @@ def _age(hit: Hit) -> tuple[int, int, str, int, int]:
 
 
 def _ranked(db: sqlite3.Connection, asking: _Asking, limit: int) -> HitPage:
-    """The best among the newest. SQLite looks at every one of them; how long they are it does not know (columnsize=0)."""
+    """The most relevant of the newest. SQLite scores every one, without their lengths (columnsize=0)."""
     ranked: list[tuple[float, int]] = []
     is_exact = True
     try:

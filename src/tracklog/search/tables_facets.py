@@ -1,8 +1,8 @@
-"""What the hits of a search have in common: by agent, project, kind, tool, verdict and time.
+"""Facets of search hits: counts by agent, project, role, tool, verdict and time.
 
-Rules of this room
-  1. A count is what the search shows when the value is added to it as a filter: what a filter means (search/tables_match.py)
-     decides what is counted here.
+Rules
+  1. A count is the number of hits that remain when the value is added as a filter: what a filter means
+     (search/tables_match.py) decides what is counted here.
   2. A text may have several tools and verdicts (a call that a fork copied), and counts for each.
 """
 
@@ -35,7 +35,7 @@ class FacetValue(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A day, a month or a year, from its first day to its last, and how many hits are of it."""
+    """A day, a month or a year, from its first day to its last, and the number of its hits."""
 
     words: str
     first: date
@@ -44,7 +44,7 @@ class Span(NamedTuple):
 
 
 class Facets(NamedTuple):
-    """All of them; the most frequent value first, the newest span first."""
+    """All facets; the most frequent value first, the newest span first."""
 
     agent: list[FacetValue]
     project: list[FacetValue]
@@ -55,7 +55,7 @@ class Facets(NamedTuple):
 
 
 class SessionSeen(NamedTuple):
-    """What is known of a session in which something was found."""
+    """Title, project and folders of a session with hits."""
 
     title: str | None
     project: str | None
@@ -64,7 +64,7 @@ class SessionSeen(NamedTuple):
 
 
 def sessions_seen(db: sqlite3.Connection, names: Iterable[Name]) -> dict[Name, SessionSeen]:
-    """Some sessions, as far as they were put together yet."""
+    """The sessions with these names that have rows."""
     asked = "select title, project, path, cwd, cwds from session_rows where agent = ? and session = ?"
     found = {name: db.execute(asked, (name[0], storable(name[1]))).fetchone() for name in set(names)}
     return {name: _seen(row) for name, row in found.items() if row is not None}
@@ -91,14 +91,14 @@ def facets_of(db: sqlite3.Connection, hits: Sequence[Hit], sessions: dict[Name, 
 
 
 class _CallOf(NamedTuple):
-    """What is known of the call that a text belongs to."""
+    """Names and verdicts of the call that a text belongs to."""
 
     names: set[str]
     verdicts: set[str]
 
 
 def _calls_of(db: sqlite3.Connection, hits: Sequence[Hit]) -> list[_CallOf]:
-    """Of each hit that belongs to one."""
+    """The call of each hit that belongs to one."""
     ids = json.dumps([hit.id for hit in hits])
     texts = db.execute(
         "select t.call_key, n.name from json_each(?) cross join text_rows t on t.id = value "
@@ -118,7 +118,7 @@ def _calls_of(db: sqlite3.Connection, hits: Sequence[Hit]) -> list[_CallOf]:
 
 
 def _tools(calls: Sequence[_CallOf]) -> list[FacetValue]:
-    """By the names as a filter takes them: capitals do not count, and a server of MCP stands for all its tools."""
+    """Counts by tool as the filter matches names: case does not count, and an MCP server matches all its tools."""
     counts: Counter[str] = Counter()
     spelled: dict[str, str] = {}
     for names, n in Counter(frozenset(call.names) for call in calls).items():
@@ -132,19 +132,19 @@ def _tools(calls: Sequence[_CallOf]) -> list[FacetValue]:
 
 
 def _servers(name: str) -> Iterator[str]:
-    """By what else a tool of MCP is meant: `mcp__github` means `mcp__github__list`, too."""
+    """Prefixes that a filter matches an MCP tool by: `mcp__github` matches `mcp__github__list`."""
     parts = name.split("__")
     if parts[0] == "mcp":
         yield from ("__".join(parts[:n]) for n in range(2, len(parts)))
 
 
 def _small(name: str) -> str:
-    """As LIKE compares: only the letters of ASCII have a small form."""
+    """A name in lower case as LIKE compares it: ASCII letters only."""
     return name.lower() if name.isascii() else "".join(one.lower() if one.isascii() else one for one in name)
 
 
 def _projects(hits: Sequence[Hit], sessions: dict[Name, SessionSeen]) -> list[FacetValue]:
-    """By the names of all folders that a session worked in, whatever their case."""
+    """Counts by the names of all folders that a session worked in, whatever their case."""
     per_session = Counter((hit.agent or "", hit.session or "") for hit in hits)
     counts: Counter[str] = Counter()
     spelled: dict[str, str] = {}
@@ -161,7 +161,7 @@ def _ordered(counts: Counter[str]) -> list[FacetValue]:
 
 
 def _spans(db: sqlite3.Connection, hits: Sequence[Hit]) -> list[Span]:
-    """Days, months or years: so that there are neither one nor very many."""
+    """Counts by day, month or year, whichever makes neither one span nor very many."""
     zone = local_zone()
     days = sorted({day for hit in hits if (day := _day_of(hit.at_ms, zone)) is not None})
     if not days:
@@ -174,7 +174,7 @@ def _spans(db: sqlite3.Connection, hits: Sequence[Hit]) -> list[Span]:
 
 
 def _day_of(at_ms: int | None, zone: tzinfo) -> date | None:
-    """The day of a moment, if a calendar of ours reaches that far."""
+    """The day of a moment; None if it is outside the years that we show."""
     if at_ms is None or not 0 <= at_ms < _FAR_MS:
         return None
     return datetime.fromtimestamp(at_ms / 1000, zone).date()
@@ -195,7 +195,7 @@ def _month_of(day: date) -> tuple[str, date, date]:
 
 
 def _n_within(db: sqlite3.Connection, hits: Sequence[Hit], since_ms: int, until_ms: int) -> int:
-    """How many hits are of a span; one that states no time is of the time at which it was put."""
+    """The number of hits in a span; a hit without a time counts at the time that its id encodes."""
     values = conditions_of(db, Query(since_ms=since_ms, until_ms=until_ms), None).values
     first_id, last_id = values["first_id"], values["last_id"]
     return sum(

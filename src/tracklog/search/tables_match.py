@@ -1,14 +1,13 @@
-"""What the filters of a query mean in SQL.
+"""Translate a query into SQL conditions and an FTS5 expression.
 
-Which words every match of a regular expression must hold: the index is asked for those before a text is read.
+Of a regular expression, the words that every match must contain narrow down the texts that are read.
 
-Rules of this room
-  1. Only what cannot be missing counts: literal runs outside of alternatives and of what may be absent.
-  2. A word at the edge of a run may go on outside of it. One that surely begins there is asked for as a beginning, one
-     that may begin earlier not at all.
+Rules
+  1. Only parts that no match can lack count: literal runs outside of alternatives and optional parts.
+  2. A word at the edge of a run may continue beyond it. One whose start is sure is searched as a prefix; one that may
+     start earlier is not searched at all.
   3. No word is better than a wrong one: then the newest texts are read, as far as the time allows.
-
-From words to the language of SQLite's full-text search, every one of them quoted.
+  4. Every word in an expression is quoted.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from tracklog.store.text import (
 )
 
 _EVER = (1 << 62) - 1
-_SLACK_S = 600  # a text whose second was full stands some seconds later
+_SLACK_S = 600  # a text whose second was full gets an id some seconds later
 _FEW_FILES = 400  # for so many the span of their texts is looked up
 _OWN_MODEL = (ROLES["answer"], ROLES["thinking"])
 
@@ -53,7 +52,7 @@ class Conditions(NamedTuple):
 
 
 def conditions_of(db: sqlite3.Connection, query: Query, scope: Scope | None) -> Conditions:
-    """What every hit must fulfil."""
+    """The conditions that every hit meets."""
     made = _Made(db)
     made.span(query.since_ms, query.until_ms)
     files = None if scope is None or scope.is_everything(db) else _files_in(db, scope)
@@ -64,7 +63,7 @@ def conditions_of(db: sqlite3.Connection, query: Query, scope: Scope | None) -> 
         if key in ("session", "project"):
             fitting = _files_of_sessions(db, key, values)
             files = _narrowed(db, files, fitting, is_not=is_not)
-        elif key != "role" or is_not:  # whose texts are wanted, the words say (search/tables_match.py)
+        elif key != "role" or is_not:  # the FTS expression selects roles (match_of)
             made.add(key, values, is_not=is_not)
     if files is not None:
         made.only_in(files)
@@ -85,7 +84,7 @@ def _files_in(db: sqlite3.Connection, scope: Scope) -> set[int]:
 
 
 class _Made:
-    """Conditions as they are put together."""
+    """Collects conditions."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -98,7 +97,7 @@ class _Made:
         return f":{name}"
 
     def span(self, since_ms: int | None, until_ms: int | None) -> None:
-        """By the ids, which grow with time; then to the millisecond, where the text states one."""
+        """Limits ids, which grow with time; then to the millisecond, where a text states its time."""
         if since_ms is not None:
             self.values["first_id"] = max(since_ms // 1000 - EPOCH_S, 0) << SLOT_BITS
             self.where.append(f"(t.at_ms is null or t.at_ms >= {self.value(since_ms)})")
@@ -137,7 +136,7 @@ class _Made:
         return self._call(f"c.verdict = {self.value(value)}")
 
     def _tool(self, value: str) -> str:
-        """By the name that the input states; a result has only its call to tell."""
+        """Matches the tool's name that an input states; for a result that of its call."""
         wanted = [_like(value, has_star=True)]
         if value.startswith("mcp__"):  # all tools of a server
             wanted.append(f"{_like(value.rstrip('_'))}\\_\\_%")
@@ -148,12 +147,12 @@ class _Made:
         return f"(t.call_key is not null and ({named}))"
 
     def _path(self, value: str) -> str:
-        """A part of the path of the log, or of the file that a call named."""
+        """Matches a part of the log's path, or of what a call did."""
         part = f"like {self.value(f'%{_like(value)}%')} escape '\\'"
         return f"(f.path {part} or {self._call(f'c.did {part}')})"
 
     def _model(self, value: str) -> str:
-        """Answers by their own model; everything else by those that its session used."""
+        """Matches answers by their own model, all else by the models of its session."""
         part = f"like {self.value(f'%{_like(value)}%')} escape '\\'"
         own = f"t.role in {_OWN_MODEL} and t.name in (select id from names where name {part})"
         session = "(s.agent, s.session) = (f.agent, f.session)"
@@ -165,7 +164,7 @@ class _Made:
 
 
 def _like(value: str, *, has_star: bool = False) -> str:
-    """A value as LIKE takes it; a star at its end stands for anything."""
+    """A value escaped for LIKE; with `has_star`, a star at its end matches anything."""
     rest = value.rstrip("*") if has_star else value
     quoted = rest.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"{quoted}%" if rest != value else quoted
@@ -177,7 +176,7 @@ def _files_of_sessions(db: sqlite3.Connection, key: str, values: Iterable[str]) 
 
 
 def _files_of_named(db: sqlite3.Connection, beginning: str) -> list[int]:
-    """By the beginning of the id of the session, or of a thread of it."""
+    """Logs whose session's id, or own id, begins so."""
     asked = "select id from log_files where state <> 'past' and (session like ?1 escape '\\' or own_session like ?1 escape '\\')"
     return [row[0] for row in db.execute(asked, (f"{_like(beginning)}%",))]
 
@@ -197,7 +196,7 @@ def _folders(cwd: Any, cwds: Any) -> list[str]:
 
 
 def _is_in(project: str, folder: str) -> bool:
-    """A project is meant by its name, or by its folder."""
+    """Whether a folder belongs to a project, which is given by name or by path."""
     if os.sep not in project and project not in (".", ".."):
         return last_part(folder).lower() == project.lower()
     meant = os.path.abspath(os.path.expanduser(project)).rstrip(os.sep)
@@ -210,7 +209,7 @@ _HASH = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,39}")
 
 
 def match_of(query: Query, words: str | None = None) -> str | None:
-    """The expression that finds the words of a query, and more if they are given, in texts of its roles; None: any text."""
+    """Expression for the words of a query, and `words` if given, in texts of its roles; None: any text."""
     wanted = [_any(map(expression, group)) for group in query.groups]
     wanted += [words] if words is not None else []
     roles = [ROLES[one.value] for one in query.filters if one.key == "role" and not one.is_not]
@@ -221,7 +220,7 @@ def match_of(query: Query, words: str | None = None) -> str | None:
 
 
 def expression(term: Term) -> str:
-    """The expression for one word or phrase."""
+    """Expression for one word or phrase."""
     found = [_cjk(run) for run in _CJK_RUN.findall(term.words)]
     found += [f'parts : "{word}"' for word in emoji_words(term.words)]
     if not found:
@@ -236,7 +235,7 @@ def is_hash(word: str) -> bool:
 
 
 def _plain(term: Term) -> str:
-    """An identifier is found whole, and as a part of a longer one; a beginning of a hash as one."""
+    """Expression for an identifier, whole or within a longer one; what looks like a hash is searched as a prefix."""
     if term.is_prefix or (not term.is_phrase and is_hash(term.words)):
         return f"{quoted(term.words)} *"
     parts = camel_parts(term.words) if term.words.isalnum() and not term.is_phrase else []
@@ -251,12 +250,12 @@ def _cjk(run: str) -> str:
 
 
 def quoted(words: str) -> str:
-    """Words as a phrase, whatever they hold."""
+    """Words quoted as a phrase, whatever characters they contain."""
     return '"' + words.replace('"', '""') + '"'
 
 
 def every(parts: Iterable[str]) -> str:
-    """What holds all of these."""
+    """Expression that requires all of these."""
     return f"({' AND '.join(parts)})"
 
 
@@ -268,17 +267,17 @@ _MOST_WORDS = 12
 _SHORTEST_LIKELY = 3
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
 _BEYOND_ASCII = re.compile(f"[{CJK}]+|[{EMOJI}]")
-_BORDER = "\0"  # stands in a run where a word surely ends or begins
+_BORDER = "\0"  # marks where in a run a word surely ends or begins
 
 
 def words_of_pattern(pattern: str) -> str | None:
-    """The expression that finds all texts which the pattern can match; None if it names no word."""
+    """Expression that finds every text the pattern can match; None if the pattern has no sure word."""
     found = dict.fromkeys(word for run in _runs(pattern) for word in _words_in(run))
     return every(list(found)[:_MOST_WORDS]) if found else None
 
 
 def likely_words(pattern: str) -> str | None:
-    """An expression for texts that the pattern probably matches, where it names no word for sure: `Error` begins one."""
+    """Expression for texts that a pattern without a sure word probably matches: `Error` as the start of a word."""
     runs = [found[0] for run in _runs(pattern) for found in _ASCII_WORD.finditer(run)]
     longest = max(runs, key=len, default="")
     if len(longest) < _SHORTEST_LIKELY:
@@ -288,7 +287,7 @@ def likely_words(pattern: str) -> str | None:
 
 
 def _runs(pattern: str) -> list[str]:
-    """The literal parts that every match holds."""
+    """The literal parts that every match contains."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         parsed = re._parser.parse(pattern)  # type: ignore[attr-defined]  # the only way to know what is literal
@@ -298,7 +297,7 @@ def _runs(pattern: str) -> list[str]:
 
 
 def _collect(parsed: Iterable[Any], runs: list[str]) -> None:
-    """Appends to the last run what goes on, and begins another where something unknown stands."""
+    """Appends literals to the last run, and begins a new run at every part that is not literal."""
     for what, value in parsed:
         name = str(what)
         if name == "LITERAL":

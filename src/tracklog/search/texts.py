@@ -1,21 +1,16 @@
-"""What of a line can be searched.
+"""Extract the searchable texts of a log's events, and read a found text again from its line.
 
-Rules of this room
+Rules
   1. A text is plain: of a tool's input the keys and values, without the JSON around them, so that a newline is one;
-     of coloured output the words, without what the terminal would obey (`\x1b[31mError` is the word `Error`).
-  2. What stands in another file too, and is kept there, is left out here; so is what a title only repeats.
-  3. Of a longer text the first MOST_LETTERS count. Nothing that a log may hold makes this fail.
-  4. It runs for every line of every log, so it looks at an event only once it knows that there is a text in it.
-
-Texts that were found, read again from their lines.
-
-Rules of this room
-  1. Of a log only the line of the text is read, at its source, or in the archive where that is gone or cannot be read.
-     What such a line alone does not tell (Codex holds a prompt back until it knows whose it is) is found by reading the
-     log from its beginning, once.
-  2. A text that is no longer where it was is None; whoever asked leaves it out and says so.
-  3. A line may hold thousands of texts, and each is asked for by itself: what was read last is remembered, as much of it
-     as a line may hold and a little more.
+     of coloured output the words, without escapes for the terminal (`[31mError` is the word `Error`).
+  2. Text that another indexed file holds is left out here; so is a title that only repeats the last prompt.
+  3. Of a longer text the first MOST_LETTERS count. No content of a log makes this fail.
+  4. It runs for every line of every log, so it looks into an event only once it knows that it has a text.
+  5. To show a hit, only its line is read, at its source, or in the archive where the source is gone or unreadable.
+     A text that such a line alone does not give (Codex holds a prompt back until it knows whose it is) is found by
+     reading the log from its beginning, once.
+  6. A text that is no longer at its place is None; the caller leaves it out and says so.
+  7. A line may hold thousands of texts, each requested by itself: the lines read last are cached, within a limit.
 """
 
 from __future__ import annotations
@@ -67,9 +62,9 @@ _TITLE, _SUMMARY = ROLES["title"], ROLES["summary"]
 
 
 def texts_of(piece: Piece, events: Sequence[LogEvent]) -> list[SearchableText]:
-    """The texts of one piece of a log, in the order of the events that it gave.
+    """The searchable texts of one piece of a log, in the order of its events.
 
-    Of a result it is the fullest text: give the events with their output files filled in (reading/tool_outputs.py).
+    Pass events with their output files filled in (reading/tool_outputs.py): of a result the fullest text counts.
     """
     texts: list[SearchableText] = []
     for event in events:
@@ -89,7 +84,7 @@ def texts_of(piece: Piece, events: Sequence[LogEvent]) -> list[SearchableText]:
 
 
 def without_escapes(text: str) -> str:
-    """The words of coloured output, without what a terminal would obey."""
+    """A text without escape sequences for a terminal."""
     return _ESCAPES.sub("", text) if "\x1b" in text else text
 
 
@@ -108,7 +103,7 @@ def _command(event: CommandRun) -> list[Said]:
 
 
 def _is_prompted(events: Sequence[LogEvent]) -> bool:
-    """Whether the same record tells of the command as a prompt, too."""
+    """Whether the same record also yields the command as a prompt."""
     return any(type(event) is PromptGiven for event in events)
 
 
@@ -165,7 +160,7 @@ _SAID_BY = cast(
 
 
 def plain(raw: msgspec.Raw) -> str:
-    """A tool's input as a person would read it: a line for each value, with its key before it."""
+    """A tool's input as plain text: a line for each value, after its key."""
     if not raw:
         return ""
     try:
@@ -209,7 +204,7 @@ _Start = tuple[int, bool, int]  # log, whether in the archive, offset
 
 
 class FoundText(NamedTuple):
-    """A text, and where it comes from: of a tool's long output the log may hold only a part."""
+    """A text and its source: of a tool's long output the log may hold only a part."""
 
     text: str
     source: TextSource = "result"
@@ -219,7 +214,7 @@ _Said = dict[tuple[int, int, int], FoundText]  # by offset, n and role
 
 
 class FoundTexts:
-    """Reads texts of the logs that are given; `archive` is the folder of the archive."""
+    """Reads the texts of hits from their logs; `archive` is the folder of the archive."""
 
     def __init__(self, logs: Iterable[FoundLog], archive: Path, hits: Collection[Hit] = ()) -> None:
         self._logs = {log.id: log for log in logs}
@@ -230,12 +225,12 @@ class FoundTexts:
         self._read = _LinesRead()
 
     def text(self, hit: Hit, fits: Fits) -> str | None:
-        """The text of a hit; `fits` says whether it can be the one that was meant."""
+        """The text of a hit; `fits` checks that it is the one that was found."""
         found = self.found(hit, fits)
         return None if found is None else found.text
 
     def found(self, hit: Hit, fits: Fits) -> FoundText | None:
-        """The same with its source."""
+        """The text of a hit, with its source."""
         log = self._logs.get(hit.file)
         for place in () if log is None else _places_of(log):
             try:
@@ -272,7 +267,7 @@ class FoundTexts:
         return said
 
     def _first_offset(self, hit: Hit) -> int:
-        """Of a line in which several records stand, from where on all that may be asked for is read at once."""
+        """Offset of the first hit in a line of several records, from which all its hits are read at once."""
         if self._offsets is None:
             self._offsets = {}
             for one in self._hits:
@@ -320,7 +315,7 @@ class FoundTexts:
 
 
 def _places_of(log: FoundLog) -> Iterator[FoundLog]:
-    """The log as it is read at its source, then as it is read in the archive, as far as it is there."""
+    """The log at its source, then in the archive, where these exist."""
     if log.is_here:
         yield log._replace(archived=None)
     if log.archived is not None:
@@ -328,7 +323,7 @@ def _places_of(log: FoundLog) -> Iterator[FoundLog]:
 
 
 class _LinesRead:
-    """What was said in the lines that were read last."""
+    """A cache of the texts of the lines read last."""
 
     def __init__(self) -> None:
         self._said: dict[_Start, _Said] = {}
@@ -338,7 +333,7 @@ class _LinesRead:
         return self._said.get(start)
 
     def keep(self, start: _Start, said: _Said) -> None:
-        """Remembers a line, and forgets the oldest ones where they are too many or too long."""
+        """Adds a line, and drops the oldest ones if there are too many or they are too long."""
         while self._said and (len(self._said) >= _LINES_KEPT or sum(self._letters.values()) > _LETTERS_KEPT):
             oldest = next(iter(self._said))
             del self._said[oldest], self._letters[oldest]

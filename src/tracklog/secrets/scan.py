@@ -52,7 +52,7 @@ _NEVER_READ = frozenset(
             (stat.S_IFIFO, stat.S_IFSOCK, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFDIR),
         ),
         why_not_regular(0),
-        "another name of a file already found",  # sources/places.py
+        "another name of a file already found",  # agents/discovery.py
         why_failed(FileNotFoundError(2, "")),
     }
 )

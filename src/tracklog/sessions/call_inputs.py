@@ -1,9 +1,9 @@
-"""The inputs of calls, read again from the lines in which they stand.
+"""Read the inputs of calls again from their lines in the logs.
 
-Rules of this room
-  1. Of each log only the wanted lines are decoded, each by itself. A call that such a line alone does not show (Codex
+Rules
+  1. Of each log only the wanted lines are decoded, each by itself. A call that such a line alone does not give (Codex
      names some by what it wrote before) is found by reading the log from its beginning.
-  2. A line that is no longer there leaves the call without an input.
+  2. If the line no longer exists, the call has no input.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIRST_LOOK = 1 << 14
 
 
 def logs_by_number(database: Database) -> LogOf:
-    """The logs as the index numbers them, wherever their bytes are."""
+    """Returns a lookup of logs by their numbers in the index, at their source or in the archive."""
 
     @cache
     def all_logs() -> dict[int, LogFile]:
@@ -47,7 +47,7 @@ def logs_by_number(database: Database) -> LogOf:
 
 
 def fill_inputs(found: Iterable[FoundCall], log_of: LogOf, offsets_of: OffsetsOf) -> None:
-    """Gives the calls their inputs."""
+    """Fills in the inputs of calls."""
     by_file: dict[int, Wanted] = {}
     for one in found:
         if one.file is not None and one.line is not None:
@@ -67,7 +67,7 @@ def _fill(log: LogFile, wanted: Wanted, offsets: Callable[[Sequence[int]], Mappi
             ]
             _take(wanted, events, line.number)
     except NotReadable:
-        pass  # what was not reached has no input: the reading of the log says why
+        pass  # calls not reached have no input; reading the log reports why
     if wanted:
         _fill_from_beginning(log, wanted)
 
@@ -83,7 +83,7 @@ def _fill_from_beginning(log: LogFile, wanted: Wanted) -> None:
 
 
 def _take(wanted: Wanted, events: Iterable[LogEvent], number: int) -> None:
-    """Gives each call of a line the input of the event that made it; those without one stay wanted."""
+    """Copies inputs from a line's events to its calls; calls that match no event stay in `wanted`."""
     waiting = wanted[number]
     for event in events:
         if not isinstance(event, ToolCalled):
@@ -97,7 +97,7 @@ def _take(wanted: Wanted, events: Iterable[LogEvent], number: int) -> None:
 
 
 def _is_made_by(event: ToolCalled, call: Call) -> bool:
-    """A call without an id, or with one that was taken, is named by its line (model/thread_fold.py)."""
+    """Whether an event made a call, whose id includes its line if it had none or a used one (model/fold/thread.py)."""
     if event.call and event.call == call.id:
         return True
     return call.id.startswith(f"{event.call or event.place.path}:{event.place.line}:")
@@ -106,7 +106,7 @@ def _is_made_by(event: ToolCalled, call: Call) -> bool:
 def _lines(
     log: LogFile, wanted: Wanted, offsets: Callable[[Sequence[int]], Mapping[int, int]]
 ) -> Iterator[Line]:
-    """The wanted lines, by going to each or by going through the log, whatever is faster."""
+    """The wanted lines, by seeking each or by reading through the log, whichever is faster."""
     numbers = sorted(wanted)
     if log.kind not in ONE_DOCUMENT and not _is_packed(log) and len(numbers) * _WORTH_A_SEEK < log.size:
         known = offsets(numbers)

@@ -1,15 +1,11 @@
-"""A session as rows: what lists of sessions and calls show, and where each thing stands in the logs.
+"""Rows of a session and its parts, as the tables of sessions and calls store them.
 
-Rules of this room
-  1. A session counts what is its own: what a fork copied belongs to the session that it came from.
-  2. What the client wrote in the model's place is no request: it is not counted as one.
-  3. Of texts only beginnings are kept, and of inputs what they tell in a few words: the log has the rest.
-
-The calls of a session as rows.
-
-Rules of this room
-  1. The input stays in the log: a row says where, and tells in a few words what the call did.
-  2. What has no column of its own goes into `rest`, in as few bytes as give the whole back (store/call_rest.py).
+Rules
+  1. A session counts only its own turns, requests and calls, not those that a fork copied from another session.
+  2. Messages that the client wrote in the model's place are not counted as requests.
+  3. Only the beginnings of texts are stored. The input of a call stays in the log: its row has the line, and a
+     summary in a few words.
+  4. Values of a call that have no column go into `rest`, in as few bytes as restore them (sessions/tables_calls.py).
 """
 
 from __future__ import annotations
@@ -47,7 +43,7 @@ _DAY = len("2026-01-01T")
 
 
 class CallValues:
-    """Makes the rows of a session's calls."""
+    """Builds the rows of a session's calls."""
 
     def __init__(self, session: Session, file_numbers: Mapping[str, int]) -> None:
         self._calls = session.calls_by_thread
@@ -57,7 +53,7 @@ class CallValues:
         self._groups: dict[int, tuple[int, int] | None] = {}  # by the identity of their list
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """In the order of the session's calls."""
+        """The rows, in the order of the session's calls."""
         return [self._row(n, call) for n, call in enumerate(self._calls)]
 
     def _row(self, n: int, call: Call) -> tuple[Any, ...]:
@@ -113,7 +109,7 @@ class CallValues:
         )
 
     def _beside(self, call: Call) -> tuple[int, int] | None:
-        """The numbers of the calls of its request, where they follow one another; itself must be among them."""
+        """First and last number of its request's calls, if these are consecutive."""
         key = id(call.group)
         if key not in self._groups:
             numbers = [self._at.get(one, -1) for one in call.group]
@@ -136,7 +132,7 @@ class CallValues:
 
 
 def _asked_at(call: Call) -> Place | None:
-    """The line that asks for a call holds its input."""
+    """The line that requests a call, which holds its input."""
     for phase in call.phases:
         if phase.what == "asked":
             return phase.place
@@ -149,7 +145,7 @@ def _did(call: Call, cwd: str | None) -> str:
 
 
 def _arguments(call: Call) -> Any:
-    """The same as the call says, in a tenth of the time where the input is sound."""
+    """`call.arguments`, in a tenth of the time if the input is valid JSON."""
     if len(call.input) > _LONGEST_SOUND:
         return call.arguments
     try:
@@ -170,7 +166,7 @@ def _moment(at: str | None, call: Call) -> Moment:
 
 
 def _odd(call: Call) -> dict[str, Any]:
-    """Numbers of a log that a column would change or refuse."""
+    """Numbers of the log that a column would change or reject."""
     odd: dict[str, Any] = {}
     if call.took_ms is not None and type(call.took_ms) is not float:
         odd["took_ms"] = call.took_ms
@@ -182,13 +178,13 @@ def _odd(call: Call) -> dict[str, Any]:
 Values = tuple[Any, ...]
 _LONGEST_PROMPT = 300
 _LONGEST_PROBLEM = 300
-_MOST_PROBLEMS = 1000  # that are kept of one session; the files that could not be read are always told
+_MOST_PROBLEMS = 1000  # stored per session; unreadable files are always stored
 _encode = msgspec.json.Encoder().encode
 _pack = msgspec.msgpack.Encoder().encode
 
 
 def rows_of(session: Session, file_numbers: Mapping[str, int]) -> SessionRows:
-    """The session with its parts, as rows of the tables with these names."""
+    """The session and its parts as rows, by table."""
     made = _made(session, file_numbers)
     try:
         _pack(made)
@@ -215,7 +211,7 @@ def _made(session: Session, file_numbers: Mapping[str, int]) -> SessionRows:
 
 
 def _storable(made: SessionRows) -> SessionRows:
-    """The same rows, with texts that cannot be stored in another form."""
+    """The same rows, with texts encoded that SQLite would reject."""
 
     def each(rows: list[Values]) -> list[Values]:
         return [tuple(map(storable, row)) for row in rows]
@@ -234,7 +230,7 @@ def _storable(made: SessionRows) -> SessionRows:
 
 
 def facts_of(session: Session) -> dict[str, Any]:
-    """What a list of sessions tells of one, but for what it cost."""
+    """The values of a session that lists show, except its costs."""
     calls = [call for call in session.calls_by_thread if not call.is_inherited]
     return {
         "path": session.paths[0] if session.paths else None,
@@ -258,22 +254,22 @@ def facts_of(session: Session) -> dict[str, Any]:
 
 
 def n_requests(requests: Iterable[Request]) -> int:
-    """How many answers an API gave."""
+    """The number of requests that an API answered."""
     return sum(not request.is_synthetic for request in requests)
 
 
 class Places:
-    """Paths as numbers of logs."""
+    """Turns places into numbers of logs and lines."""
 
     def __init__(self, file_numbers: Mapping[str, int]) -> None:
         self._number_of = file_numbers.get
 
     def of(self, place: Place | None) -> tuple[int | None, int | None]:
-        """The number of the log, if it has one, and the line."""
+        """The log's number, if it has one, and the line."""
         return (None, None) if place is None else (self._number_of(place.path), place.line)
 
     def span(self, places: Sequence[Place]) -> tuple[int | None, int | None, int | None]:
-        """The log of the first place, and the first and last of the lines that stand there."""
+        """The log of the first place, and the first and last line of the places in it."""
         if not places:
             return None, None, None
         path = places[0].path
@@ -299,7 +295,7 @@ def _session_row(session: Session) -> dict[str, Any]:
 
 
 def json_text(texts: list[str]) -> str:
-    """A list of texts as JSON; half characters are spelled out."""
+    """A list of texts as JSON; lone surrogates are escaped."""
     try:
         return _encode(texts).decode()
     except UnicodeEncodeError:

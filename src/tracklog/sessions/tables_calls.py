@@ -1,19 +1,12 @@
-"""Calls as they were, from their rows.
+"""Read calls back from their rows, pack what has no column, and measure how long tools usually take.
 
-Rules of this room
-  1. A call comes back as the value that it was when its session was settled, without what only the log has: its input,
-     the texts of its results (their number stays), what its hooks said.
-  2. Where the input stands is told beside it.
-  3. The calls of a group hold one list of its members, made once: a line may hold thousands of them.
-
-What of a call has no column of its own, in few bytes.
-
-Rules of this room
-  1. What a column says is not said again: a time that a column has is a number (AS_CALLED, AS_RETURNED), a line of the
-     log in which the call stands is a number alone.
-  2. What is empty takes no room.
-
-How long calls of each tool take here.
+Rules
+  1. A call comes back as it was when its session was settled, without what only the log has: its input, the texts of
+     its results (their number is kept), and the output of its hooks.
+  2. The place of the input is returned with the call.
+  3. The calls of a group share one list of its members: a line may hold thousands of them.
+  4. The packed rest does not repeat a column: a time that a column has is a number (AS_CALLED, AS_RETURNED), a line
+     of the call's own log is a number alone. Empty values take no space.
 """
 
 from __future__ import annotations
@@ -53,7 +46,7 @@ Moment = (
 
 
 class CallRest(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """The rest of a call."""
+    """The values of a call that have no column."""
 
     evidence: list[Spot] = msgspec.field(default_factory=list, name="e")
     phases: list[tuple[int | str, Spot, Moment]] = msgspec.field(default_factory=list, name="p")
@@ -79,7 +72,7 @@ _decode = msgspec.json.Decoder(CallRest).decode
 
 
 def packed(rest: CallRest) -> bytes:
-    """The rest as bytes."""
+    """Packs the rest into bytes."""
     try:
         return _encode(rest)
     except (UnicodeEncodeError, OverflowError, ValueError):  # half characters, numbers without end
@@ -87,7 +80,7 @@ def packed(rest: CallRest) -> bytes:
 
 
 def unpacked(body: bytes) -> CallRest:
-    """The rest from its bytes."""
+    """Unpacks the rest from its bytes."""
     try:
         return _decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -102,18 +95,18 @@ _DAY = len("2026-01-01T")
 
 
 class FoundCall(NamedTuple):
-    """A call, and where its input stands."""
+    """A call, and the place of its input."""
 
     call: Call
     file: int | None
     line: int | None
-    did: str | None  # in a few words what it did; None where these were too many to keep
+    did: str | None  # what it did, in a few words; None if the stored text was cut
 
 
 def ask_calls(
     db: sqlite3.Connection, session: KnownSession, *, verdicts: Sequence[str] = ()
 ) -> Iterator[FoundCall]:
-    """The calls of a session, in its order; of some verdicts, or all."""
+    """The calls of a session in order; only those with these verdicts, if given."""
     which = f"and verdict in ({', '.join('?' * len(verdicts))})" if verdicts else ""
     found = db.execute(
         f"select {_COLUMNS} from call_rows where session_row = ? {which} order by n", (session.row, *verdicts)
@@ -125,7 +118,7 @@ def ask_calls(
 def found_calls(
     db: sqlite3.Connection, session: KnownSession, which: str, values: Sequence[Any]
 ) -> list[FoundCall]:
-    """Some calls of a session, in its order; `which` is a condition of SQL."""
+    """The calls of a session that meet the SQL condition `which`, in order."""
     found = db.execute(
         f"select {_COLUMNS} from call_rows where session_row = ? and {which} order by n",
         (session.row, *values),
@@ -143,14 +136,14 @@ def models_of(db: sqlite3.Connection, session: KnownSession) -> dict[str, str | 
 
 
 def offsets_of(db: sqlite3.Connection, file: int, lines: Sequence[int]) -> dict[int, int]:
-    """Where some lines of a log begin, as far as a text of theirs is known."""
+    """Offsets of some lines of a log; only of lines with an indexed text."""
     wanted = set(lines)
     found = db.execute("select line, offset from text_rows where file = ?", (file,))
     return {line: offset for line, offset in found if line in wanted}
 
 
 class Paths(dict[int, str]):
-    """The paths of logs by their numbers, looked up as they are needed."""
+    """Paths of logs by their numbers, looked up on first use."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         super().__init__()
@@ -163,7 +156,7 @@ class Paths(dict[int, str]):
 
 
 class _Restoring:
-    """Makes calls of rows."""
+    """Builds calls from rows."""
 
     def __init__(self, db: sqlite3.Connection, session: KnownSession, *, asks_for_few: bool = False) -> None:
         self._db = db
@@ -242,7 +235,7 @@ class _Restoring:
 
 
 class _At(NamedTuple):
-    """Places and times, told by those of a call."""
+    """Expands packed places and times, given those of the call."""
 
     paths: Mapping[int, str]
     file: int | None
@@ -287,7 +280,7 @@ def _answers(n: int, place: Place) -> list[CallResult]:
     return [CallResult(place=place, at=None, text="") for _ in range(n)]
 
 
-_LEAST = 20  # calls of a tool, below which nothing is usual
+_LEAST = 20  # calls of a tool; with fewer, no time counts as usual
 _USUAL = """
 with timed as (
   select name, took_ms, row_number() over (partition by name order by took_ms) as at, count(*) over (partition by name) as n
@@ -298,5 +291,5 @@ select name, min(took_ms) from timed where n >= ? and at * 20 >= n * 19 group by
 
 
 def usual_times(db: sqlite3.Connection) -> dict[str, float]:
-    """The milliseconds within which nineteen in twenty calls of each tool came back well; tools with few calls are left out."""
+    """The 95th percentile of `took_ms` of successful calls, by tool; without tools of few calls."""
     return {as_text(name): took_ms for name, took_ms in db.execute(_USUAL, (_LEAST,))}

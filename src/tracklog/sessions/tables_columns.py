@@ -1,14 +1,10 @@
-"""All calls as a table reads them: a few values of each, and the rest of those that are shown.
+"""All sessions and calls as the tables of pages need them: few columns of each, details on request.
 
-Rules of this room
-  1. A call is named by the row of its session and its place there.
-  2. What a column could not hold stands in the rest of a call, and is taken from there.
-
-All sessions as a table reads them: whole rows at once, and only what changed of what is larger.
-
-Rules of this room
-  1. A row tells whether its session was put anew: then its values differ, or the number of its first call.
-  2. Sums over parts of a session are asked for the sessions that changed.
+Rules
+  1. A call is identified by the row of its session and its number in the session.
+  2. A value that its column could not hold is in the rest of a call, and is read from there.
+  3. A row shows whether its session was replaced: then its values differ, or the number of its first call.
+  4. Sums over the parts of sessions are queried only for sessions that changed.
 """
 
 import json
@@ -33,9 +29,9 @@ _FEW = 2000  # sessions in one question; more are asked for by asking for all
 
 
 class CallLine(msgspec.Struct, gc=False, frozen=True, order=True):
-    """A call, as far as one must know it to choose and to sort: they are sorted by time, row and place.
+    """A call with what filters and sorting need; calls sort by time, row and number.
 
-    There may be very many: the collector of garbage need not look at them.
+    There may be very many: the garbage collector does not track them.
     """
 
     called_ms: int  # NO_TIME: the log does not say
@@ -48,14 +44,14 @@ class CallLine(msgspec.Struct, gc=False, frozen=True, order=True):
 
 
 class CopiedCall(NamedTuple):
-    """A call that a session took over from another one."""
+    """A call that a session copied from another one."""
 
     line: CallLine
     owner: str  # the session that made it
 
 
 class CallDetails(NamedTuple):
-    """What a table shows of a call beside."""
+    """The further values of a call that a table shows."""
 
     call: str
     thread: str
@@ -72,7 +68,7 @@ class CallDetails(NamedTuple):
 def call_lines(
     db: sqlite3.Connection, rows: Collection[int] | None
 ) -> tuple[list[CallLine], list[CopiedCall]]:
-    """The calls of some sessions, or of all (None), in no order; those that are copies apart."""
+    """The calls of some sessions, or of all (None), in no order: own ones and copies."""
     own: list[CallLine] = []
     copied: list[CopiedCall] = []
     for row in _lines(db, rows):
@@ -98,7 +94,7 @@ def call_lines(
 def call_details(
     db: sqlite3.Connection, calls: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], CallDetails]:
-    """What is shown of some calls, each named by the row of its session and its place there."""
+    """Details of some calls, each given by the row of its session and its number in it."""
     columns = ", ".join(("call", *CallDetails._fields[1:]))
     found = db.execute(
         f"select session_row, n, {columns} from json_each(?) asked "
@@ -109,7 +105,7 @@ def call_details(
 
 
 def places_in_thread(db: sqlite3.Connection, rows: Collection[int], thread: str) -> set[tuple[int, int]]:
-    """The calls that one thread of some sessions made, each by the row of its session and its place there."""
+    """The calls of one thread of some sessions, each as the row of its session and its number in it."""
     return set(
         db.execute(
             "select session_row, n from call_rows "
@@ -120,7 +116,7 @@ def places_in_thread(db: sqlite3.Connection, rows: Collection[int], thread: str)
 
 
 def whole(text: str) -> str:
-    """A text that can be sent, and comes back from an address: half characters are replaced."""
+    """A text that is valid UTF-8 in an address: lone surrogates are replaced."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -129,7 +125,7 @@ def whole(text: str) -> str:
 
 
 def sayable(name: str) -> str:
-    """A name as an address says it: whole, no space around it, not very long."""
+    """A name as addresses contain it: valid UTF-8, stripped, and cut to a limit."""
     return whole(name[:_LONGEST]).strip()
 
 
@@ -164,7 +160,7 @@ _AT_ONCE = 5000  # sessions in one question; more are asked for by asking for al
 
 
 class SessionLine(msgspec.Struct, gc=False, frozen=True):
-    """A row of `session_rows`, as far as tables show it; there may be very many (call_tables.py)."""
+    """The columns of `session_rows` that tables show; there may be very many rows (app/old_lists/call_tables.py)."""
 
     row: int
     agent: str
@@ -189,7 +185,7 @@ class SessionLine(msgspec.Struct, gc=False, frozen=True):
 
 
 class SubagentLine(NamedTuple):
-    """A thread below the main one."""
+    """The thread of a subagent."""
 
     thread: str
     type: str | None
@@ -200,7 +196,7 @@ class SubagentLine(NamedTuple):
 
 
 class LedgerMark(msgspec.Struct, gc=False, frozen=True):
-    """What a log was counted with; the same mark, the same sums."""
+    """State of a log when its sums were made: while the mark is the same, so are the sums."""
 
     session: str
     component: int
@@ -214,12 +210,12 @@ _LINES = f"select {_COLUMNS}, (select c.id from call_rows c where c.session_row 
 
 
 def session_lines(db: sqlite3.Connection) -> dict[int, SessionLine]:
-    """All sessions that have a row, by its number."""
+    """All session rows, by their numbers."""
     return {row[0]: SessionLine(*_texts(row)) for row in db.execute(_LINES)}
 
 
 def active_times(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, float]:
-    """For how long the turns of some sessions lasted, in milliseconds, where that is known."""
+    """Milliseconds that the turns of some sessions lasted, where known."""
     asked = (
         "select session_row, sum(took_ms) from turn_rows "
         "where thread = 'main' and not is_inherited and {} group by session_row"
@@ -228,7 +224,7 @@ def active_times(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, flo
 
 
 def subagent_counts(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, int]:
-    """How many subagents some sessions have that did more than get ready."""
+    """Number of subagents per session, without those that only warmed up."""
     asked = (
         "select session_row, count(*) from thread_rows "
         "where n > 0 and not coalesce(is_warmup, 0) and {} group by session_row"
@@ -237,7 +233,7 @@ def subagent_counts(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, 
 
 
 def subagents_of(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, list[SubagentLine]]:
-    """The same subagents one by one, in the order of their session."""
+    """The subagents of some sessions, in order, without those that only warmed up."""
     asked = (
         "select session_row, thread, type, description, state, calls from thread_rows "
         "where n > 0 and not coalesce(is_warmup, 0) and {} order by session_row, n"
@@ -249,12 +245,12 @@ def subagents_of(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, lis
 
 
 def ledger_marks(db: sqlite3.Connection) -> dict[int, LedgerMark]:
-    """The logs that are counted, by their numbers."""
+    """Marks of the logs that the ledger counts, by their numbers."""
     return {row[0]: LedgerMark(as_text(row[1]), *row[2:]) for row in db.execute(_LEDGER_MARKS)}
 
 
 def _asked_of(db: sqlite3.Connection, asked: str, rows: Collection[int]) -> Iterable[tuple[Any, ...]]:
-    """The answers for some sessions; where these are many, all of the table are looked at."""
+    """Runs a query for some sessions; if these are many, over the whole table."""
     if len(rows) <= _AT_ONCE:
         some = "session_row in (select value from json_each(?))"
         return db.execute(asked.format(some), (json.dumps(sorted(rows)),)).fetchall()

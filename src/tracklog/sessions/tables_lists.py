@@ -1,12 +1,8 @@
-"""Which sessions the index knows, in the order in which the logs are read, and what a list tells of each.
+"""Query sessions for lists: all known ones, those that match words, or the latest.
 
-Rules of this room
-  1. Sessions come as `pipeline.sessions.group` sorts them: the last changed first.
-  2. What is asked for is decided by the caller, from a short look at each session; the rest is fetched for the chosen.
-
-Sessions by what a person remembers of them: a word of the title, the project, the beginning of the id.
-
-The sessions in which something happened last.
+Rules
+  1. Sessions are ordered as `session_files.group` orders them: the last changed first.
+  2. The caller selects sessions by a few columns (KnownSession); the rest is fetched for the selected ones.
 """
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ from tracklog.store.surrogates import as_text, storable
 
 
 class LatestSession(NamedTuple):
-    """A session, as one line tells of it."""
+    """A session as a one-line entry."""
 
     agent: str
     id: str
@@ -62,7 +58,7 @@ _decode_list = msgspec.json.Decoder(list[str]).decode
 
 
 class KnownSession(msgspec.Struct, gc=False):
-    """A session, as far as one must know it to say whether it is meant."""
+    """The columns of a session by which callers select it."""
 
     row: int
     agent: str
@@ -91,14 +87,14 @@ class KnownSession(msgspec.Struct, gc=False):
 
 
 class ListedSession(msgspec.Struct):
-    """A session as a list shows it; what it cost stands elsewhere."""
+    """A session as lists show it, without its costs."""
 
     facts: dict[str, Any]
     only_here: bool
 
 
 def known_sessions(db: sqlite3.Connection, names: Collection[Name] | None = None) -> list[KnownSession]:
-    """The sessions with these names, or all; also those that no list shows. The last changed first."""
+    """The sessions with these names, or all, including unlisted ones; the last changed first."""
     changed = _last_changes(db)
     known = [_known(row, changed.get(row[1:3], 0)) for row in db.execute(_KNOWN)]
     if names is not None:
@@ -108,7 +104,7 @@ def known_sessions(db: sqlite3.Connection, names: Collection[Name] | None = None
 
 
 def known_session(db: sqlite3.Connection, agent: str, session: str) -> KnownSession | None:
-    """One session by its name; when it last changed is not looked up."""
+    """One session by its name; `changed_ns` is not looked up."""
     row = db.execute(f"{_KNOWN} where agent = ? and session = ?", (agent, storable(session))).fetchone()
     return None if row is None else _known(row, 0)
 
@@ -122,7 +118,7 @@ def _last_changes(db: sqlite3.Connection) -> dict[tuple[str, str], int]:
 
 
 def unreadable_logs(db: sqlite3.Connection, sessions: Iterable[KnownSession]) -> list[tuple[str, str]]:
-    """The logs of some sessions that could not be read to their end, and why."""
+    """Logs of some sessions that could not be read to their end, each with the reason."""
     wanted = {session.row for session in sessions}
     found = db.execute(
         "select session_row, path, what from problem_rows join log_files on log_files.id = file "
@@ -132,7 +128,7 @@ def unreadable_logs(db: sqlite3.Connection, sessions: Iterable[KnownSession]) ->
 
 
 def logs_beside(db: sqlite3.Connection, sessions: Collection[str]) -> Files:
-    """The logs of some sessions, and all with which these share requests."""
+    """The logs of some sessions, and all logs that share requests with them."""
     found = db.execute(
         "select file, session from ledger_logs where is_counted and component in (select component from ledger_logs "
         "where is_counted and session in (select value from json_each(?)))",
@@ -144,7 +140,7 @@ def logs_beside(db: sqlite3.Connection, sessions: Collection[str]) -> Files:
 
 
 def listed_sessions(db: sqlite3.Connection, rows: list[int]) -> list[ListedSession]:
-    """What lists tell of some sessions, in the order of their numbers as given."""
+    """The sessions with these rows, in the given order."""
     found = {row[0]: _listed(row) for row in _in_groups(db, rows)}
     return [found[row] for row in rows]
 
@@ -189,7 +185,7 @@ def _texts(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def texts_in(text: str) -> list[str]:
-    """A list of texts that was kept as JSON."""
+    """Parses a list of texts that was stored as JSON."""
     try:
         return _decode_list(text)
     except (msgspec.DecodeError, UnicodeError):  # half characters are spelled out
@@ -200,7 +196,7 @@ _MOST_WORDS = 8
 
 
 class NamedSession(NamedTuple):
-    """A session, as far as one must see it to choose it."""
+    """A session with what a user needs to pick it."""
 
     agent: str
     id: str
@@ -212,7 +208,7 @@ class NamedSession(NamedTuple):
 def sessions_named(
     db: sqlite3.Connection, text: str, *, scope: Scope | None = None, limit: int = 10
 ) -> list[NamedSession]:
-    """The sessions that fit every word, the last used first."""
+    """The listed sessions that match every word by title, project or start of the id; the last used first."""
     where, values = ["is_listed = 1"], []
     for word in text.split()[:_MOST_WORDS]:
         like = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -234,7 +230,7 @@ def sessions_named(
 
 
 def titles_of(db: sqlite3.Connection, names: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """The titles of some sessions, by agent and id, as far as they are known."""
+    """The known titles of some sessions, by agent and id."""
     found = {}
     for agent, id in names:
         row = db.execute(

@@ -1,12 +1,9 @@
-"""One session by its name: its row, its logs, its outline; asked for a page, so without looking at any other.
+"""Query one session by its name: its row, logs, outline, prompts and errors.
 
-Rules of this room
-  1. Each question goes by an index of the database: its cost does not grow with the number of sessions.
+Pages ask these with every press of a key, so only places are returned, not texts.
 
-Where a session tells some things: the lines of its prompts, of what went wrong, and of what else was said beside.
-
-Rules of this room
-  1. Only places are asked for, none of what stands there: a page asks with every press of a key.
+Rules
+  1. Each query uses an index of the database: its cost does not grow with the number of sessions.
 """
 
 from __future__ import annotations
@@ -27,14 +24,14 @@ _AT_ONCE = 400
 
 
 class LogOfSession(NamedTuple):
-    """A log, and where the archive has it."""
+    """A log, and its file in the archive."""
 
     file: KnownFile
     archived: Archived | None
 
 
 class OutlinedTurn(NamedTuple):
-    """A turn of the main thread, as an outline shows it."""
+    """A turn of a thread, as an outline shows it."""
 
     n: int
     prompt: str
@@ -68,7 +65,7 @@ class OutlinedThread(NamedTuple):
 
 
 class OutlinedBranch(NamedTuple):
-    """A way through the conversation."""
+    """A branch of the conversation."""
 
     id: str
     parent: str | None
@@ -78,7 +75,7 @@ class OutlinedBranch(NamedTuple):
 
 
 def logs_of_session(db: sqlite3.Connection, agent: str, session: str) -> list[LogOfSession]:
-    """The logs of a session that hold the work of a thread, by their paths."""
+    """The transcripts of a session and its subagents, sorted by path."""
     columns = ", ".join(f"f.{name}" for name in KNOWN_COLUMNS)
     rows = db.execute(
         f"select a.name, a.contents_bytes, a.stored_bytes, {columns} from log_files f "
@@ -96,7 +93,7 @@ def logs_of_session(db: sqlite3.Connection, agent: str, session: str) -> list[Lo
 def sessions_beginning_with(
     db: sqlite3.Connection, text: str, scope: Scope, *, limit: int = 8
 ) -> list[tuple[str, str]]:
-    """The names of sessions whose id begins so, of those that have a log in the scope."""
+    """Names of listed sessions with a log in the scope whose id begins with `text`."""
     inside, values = scope.condition("f.path")
     found = db.execute(
         "select agent, session from session_rows s where session >= ? and session < ? and is_listed = 1 and exists ("
@@ -107,7 +104,7 @@ def sessions_beginning_with(
 
 
 def is_settled(db: sqlite3.Connection, row: int) -> bool:
-    """Whether the rows of a session tell all that its logs held when they were last read."""
+    """Whether the rows of a session are up to date with its logs as last read."""
     found = db.execute("select is_settled from session_rows where id = ?", (row,)).fetchone()
     return bool(found and found[0])
 
@@ -187,7 +184,7 @@ def _errors_by_thread(db: sqlite3.Connection, row: int) -> dict[str | bytes, int
 
 
 def _errors_below(db: sqlite3.Connection, row: int, thread: str) -> dict[int | None, int]:
-    """How many calls failed in subagents, by the turn of a thread in which the uppermost of these were started."""
+    """Number of failed calls in subagents at any depth, by the turn of `thread` that started the topmost one."""
     top = storable(thread)
     errors = {one: n for one, n in _errors_by_thread(db, row).items() if one != top}
     if not errors:
@@ -217,7 +214,7 @@ _Above = dict[str | bytes, tuple[str | bytes | None, str | bytes | None]]
 
 
 def _call_above(above: _Above, thread: str | bytes, top: str | bytes) -> str | bytes | None:
-    """The call of the thread `top` below which a thread works; None if it works elsewhere."""
+    """The call in the thread `top` that started a thread or its ancestor; None if there is none."""
     seen: set[str | bytes] = set()
     while thread in above and thread not in seen:
         seen.add(thread)
@@ -241,7 +238,7 @@ def branches_of(db: sqlite3.Connection, row: int) -> list[OutlinedBranch]:
 
 
 def verdicts_of(db: sqlite3.Connection, row: int) -> dict[str, dict[str, int]]:
-    """How many calls of each thread of a session came to which verdict, without copies."""
+    """Number of calls by thread and verdict, without copies."""
     found = db.execute(
         "select thread, verdict, count(*) from call_rows where session_row = ? and not is_inherited group by 1, 2",
         (row,),
@@ -253,7 +250,7 @@ def verdicts_of(db: sqlite3.Connection, row: int) -> dict[str, dict[str, int]]:
 
 
 def calls_called(db: sqlite3.Connection, session: KnownSession, ids: Sequence[str]) -> list[FoundCall]:
-    """Some calls of a session by their ids."""
+    """The calls of a session with these ids."""
     found: list[FoundCall] = []
     for start in range(0, len(ids), _AT_ONCE):
         keys = [call_key(id) for id in ids[start : start + _AT_ONCE]]
@@ -264,7 +261,7 @@ def calls_called(db: sqlite3.Connection, session: KnownSession, ids: Sequence[st
 
 
 def calls_on(db: sqlite3.Connection, session: KnownSession, lines: Sequence[int]) -> list[FoundCall]:
-    """The calls of a session that were asked for in some lines, whatever the log."""
+    """The calls of a session that were requested in these lines, of any of its logs."""
     if not lines:
         return []
     return found_calls(db, session, f"line in ({', '.join('?' * len(lines))})", lines)
@@ -279,26 +276,26 @@ union select file, line from problem_rows where session_row = :row
 
 
 class LogLine(NamedTuple):
-    """A line of a log, by the number that the index has for it."""
+    """A line of a log; `file` is the log's number in the index."""
 
     file: int
     line: int
 
 
 def places_of_prompts(db: sqlite3.Connection, session_row: int) -> list[LogLine]:
-    """The lines with the prompts of a session, of all its threads, in no order."""
+    """Lines of the prompts of all threads of a session, in no order."""
     return _places(
         db.execute("select file, line from prompt_rows where session_row = :row", {"row": session_row})
     )
 
 
 def places_of_errors(db: sqlite3.Connection, session_row: int) -> list[LogLine]:
-    """The lines of a session with calls that failed, answers that are errors, and what was not understood, in no order."""
+    """Lines of failed calls, error answers and problems of a session, in no order."""
     return _places(db.execute(_ERRORS, {"row": session_row}))
 
 
 def places_of_asides(db: sqlite3.Connection, files: Collection[int]) -> list[LogLine]:
-    """The lines of some logs with what neither person nor model said: requests that failed, hooks, what was injected."""
+    """Lines of texts by neither person nor model: failed requests, hooks, injected texts."""
     marks = ", ".join("?" * len(files))
     return _places(
         db.execute(

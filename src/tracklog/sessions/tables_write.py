@@ -1,9 +1,9 @@
-"""Sessions with their parts, as rows: put, replaced, marked and dropped.
+"""Write sessions with their parts as rows: insert, replace, mark and delete.
 
-Rules of this room
-  1. A session's rows are replaced all at once, inside the transaction of the caller; the number of its own row stays.
-  2. A session that is known but not settled has a row too: nobody may forget it.
-  3. Texts come as SQLite takes them (store/odd_texts.py).
+Rules
+  1. A session's rows are replaced all at once, in the caller's transaction; the number of its own row stays the same.
+  2. A session that is known but not settled has a row too, so that it is settled later.
+  3. Texts are passed in a form that SQLite accepts (store/surrogates.py).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _CALL_COLUMNS = (
 
 
 def put_session(db: sqlite3.Connection, rows: SessionRows, *, only_here: bool) -> None:
-    """Puts a settled session in the place of what was known of it."""
+    """Replaces the rows of a session by those of its settled state."""
     row = _row_of(db, rows.agent, rows.session)
     if row is None:
         row = _put_bare(db, rows.agent, rows.session)
@@ -54,9 +54,9 @@ def put_session(db: sqlite3.Connection, rows: SessionRows, *, only_here: bool) -
 
 
 def knows_more(db: sqlite3.Connection, rows: SessionRows) -> bool:
-    """Whether a session lacks now what its rows were made from: a log that was read before and cannot be read.
+    """Whether the stored rows know more than new ones, because a log that was read before is now unreadable.
 
-    With more turns than before it is new all the same: then its other logs grew.
+    New rows with more turns than before count as newer all the same: then its other logs grew.
     """
     if not rows.unread:
         return False
@@ -69,13 +69,13 @@ def knows_more(db: sqlite3.Connection, rows: SessionRows) -> bool:
 
 
 def mark_settled(db: sqlite3.Connection, agent: str, session: str) -> None:
-    """Says that the rows of a session are as good as they can be now."""
+    """Marks the rows of a session as up to date, as far as possible now."""
     name = (agent, storable(session))
     db.execute("update session_rows set is_settled = 1 where agent = ? and session = ?", name)
 
 
 def drop_session(db: sqlite3.Connection, agent: str, session: str) -> None:
-    """Forgets a session."""
+    """Deletes a session."""
     row = _row_of(db, agent, session)
     if row is not None:
         _drop_parts(db, row)
@@ -83,7 +83,7 @@ def drop_session(db: sqlite3.Connection, agent: str, session: str) -> None:
 
 
 def mark_unsettled(db: sqlite3.Connection, names: Iterable[Name]) -> None:
-    """Says that the logs of some sessions changed since their rows were made, if ever they were."""
+    """Marks sessions whose rows are missing or older than their logs."""
     for agent, session in names:
         row = _row_of(db, agent, session)
         if row is None:
@@ -93,7 +93,7 @@ def mark_unsettled(db: sqlite3.Connection, names: Iterable[Name]) -> None:
 
 
 def unsettled(db: sqlite3.Connection) -> list[Name]:
-    """The sessions whose rows are out of date: their logs changed, or an earlier version made them not long ago."""
+    """Sessions whose rows are stale: their logs changed, or an earlier version made recent ones."""
     found = db.execute(
         "select agent, session from session_rows where is_settled = 0 "
         "or (is_listed and signs is null and state is not null and last_ms > ?)",
@@ -103,7 +103,7 @@ def unsettled(db: sqlite3.Connection) -> list[Name]:
 
 
 class RestingRow(NamedTuple):
-    """A session whose state, or whose verdicts, may be others by now."""
+    """A session whose state or verdicts may have changed since."""
 
     agent: str
     session: str
@@ -116,7 +116,7 @@ class RestingRow(NamedTuple):
 
 
 def resting_rows(db: sqlite3.Connection, alive: Collection[str], *, since_ms: int) -> Iterator[RestingRow]:
-    """The settled sessions that may have changed without a new line: those that are not over, and these, by id or path."""
+    """Settled sessions that may change without a new line: unfinished, recent, or in `alive` (ids or paths)."""
     found = db.execute(
         f"select {', '.join(RestingRow._fields)} from session_rows where is_settled and signs is not null and "
         "(state not in ('ended', 'crashed') or life is not null or last_ms > ?1 or session in (select value from "
@@ -138,7 +138,7 @@ def resting_rows(db: sqlite3.Connection, alive: Collection[str], *, since_ms: in
 
 
 def put_states(db: sqlite3.Connection, states: Mapping[Name, tuple[str, str]]) -> None:
-    """Writes down what some sessions do now, and the JSON list of what says so."""
+    """Stores the current states of sessions, each with a JSON list of its evidence."""
     db.executemany(
         "update session_rows set state = ?, evidence = ? where agent = ? and session = ?",
         [(*state, agent, storable(session)) for (agent, session), state in states.items()],
@@ -189,7 +189,7 @@ def session_names(db: sqlite3.Connection) -> set[Name]:
 
 
 def mark_only_here(db: sqlite3.Connection, names: Iterable[Name] | None = None) -> None:
-    """Says of these sessions, or of each whether its main thread stands nowhere but in the archive; without one, any of its threads."""
+    """Sets `only_here` of these or all sessions: the main thread (or if none, every thread) is only in the archive."""
     logs = (
         "select 1 from log_files f where f.session = session_rows.session and f.agent = session_rows.agent "
         "and f.state <> 'past' and f.kind in "

@@ -1,7 +1,7 @@
 """The spool: the lines that `hook.py` wrote, in the order in which it wrote them.
 
     spool/hooks.jsonl                            hooks append here
-    spool/hooks-20261116T101500Z-1.jsonl         renamed when it had grown long (sources/spool.py)
+    spool/hooks-20261116T101500Z-1.jsonl         renamed when it had grown long
     spool/hooks-20261116T101500Z-1.jsonl.zst     a day later
 
 Rules

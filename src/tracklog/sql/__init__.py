@@ -1,4 +1,4 @@
-"""Questions of users in SQL, with SQLite or DuckDB, and the views of the index as Parquet.
+"""Run users' SQL queries with SQLite or DuckDB, and export the views as Parquet.
 
 Public: `ask`, `duckdb_views`, `schema_doc`. Imports no other feature.
 """

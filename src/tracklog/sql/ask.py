@@ -1,12 +1,12 @@
-"""Anybody's questions in SQL, answered from the index without touching it.
+"""Run a user's SQL query over the index, read-only and within limits.
 
-Rules of this room
-  1. Nothing but reading: the connection is read-only, and an authorizer lets through what a SELECT needs and nothing
-     else. No ATTACH, no PRAGMA, no writing, no table of the user's own, no extension.
-  2. Every question ends: by its answer, its row limit or its time limit. A single function cannot be stopped halfway,
-     so texts that are made on the way have a longest length. What an answer may hold in memory is limited, too.
-  3. A wrong question is the user's: one line with SQLite's words, and the names that may have been meant.
-  4. Money needs prices, which SQL does not know: `costs` is a table of this connection alone, made only for a question
+Rules
+  1. Read-only: the connection is opened so, and an authorizer allows only what a SELECT needs. No ATTACH, no PRAGMA, no
+     writing, no tables of the user's own, no extensions.
+  2. Every query ends: with its result, at its row limit or at its time limit. A single function cannot be stopped
+     halfway, so the length of intermediate texts is limited. The size of a result in memory is limited, too.
+  3. A wrong query is the user's error: one line with SQLite's message, and the names that may have been meant.
+  4. Costs need prices, which SQL does not know: `costs` is a temporary table of this connection, made only for a query
      that names it.
 """
 
@@ -48,7 +48,7 @@ COSTS = PublicView(
 Cost = tuple[int, int | None, int | None]  # as the columns of `costs`
 _ALL_VIEWS: Sequence[PublicView] = (*VIEWS, COSTS)
 
-_LONGEST = 1_000_000  # letters or bytes of one value: more than stands in any row
+_LONGEST = 1_000_000  # letters or bytes of one value: more than any row holds
 LARGEST_ANSWER = 64_000_000  # about so many letters and bytes in all
 _NUMBER_BYTES = 8
 _MOST_COLUMNS = 200
@@ -77,11 +77,11 @@ _NOT_THERE = re.compile(r"no such (table|column|function): (?:\w+\.)?(.+)")
 
 
 class WrongQuestion(UserError):  # noqa: N818 - named for what it says of the question
-    """The question cannot be answered, and why."""
+    """A query that cannot be run, and why."""
 
 
 class TooLong(Exception):  # noqa: N818 - named for what it says of the question
-    """The time limit ended a question."""
+    """The time limit ended a query."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
@@ -90,7 +90,7 @@ class TooLong(Exception):  # noqa: N818 - named for what it says of the question
 
 
 class Answered(NamedTuple):
-    """What came back: the names of the columns, the rows, and whether there were more of them."""
+    """The result of a query: names of columns, rows, and whether rows were cut off."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
@@ -98,7 +98,7 @@ class Answered(NamedTuple):
 
 
 def ask(db: sqlite3.Connection, question: str, *, limit: int, timeout_s: float) -> Answered:
-    """The answer to one question, at most so many rows of it."""
+    """Runs one query and returns at most `limit` rows."""
     text = checked(question)
     with _only_reading(db), _deadline(db, timeout_s), _told_to_the_user():
         asked = db.execute(text)
@@ -111,7 +111,7 @@ def ask(db: sqlite3.Connection, question: str, *, limit: int, timeout_s: float) 
 
 
 def fetched(found: Iterable[tuple[Any, ...]], limit: int) -> tuple[list[tuple[Any, ...]], bool]:
-    """The rows, and whether there were more: than are wanted, or than there is room for."""
+    """The rows up to both limits, and whether there were more."""
     rows: list[tuple[Any, ...]] = []
     size = 0
     for row in found:
@@ -125,13 +125,13 @@ def fetched(found: Iterable[tuple[Any, ...]], limit: int) -> tuple[list[tuple[An
 
 
 def views_named(question: str) -> set[str]:
-    """Which views a question may ask: those whose names stand in it."""
+    """The views that a query may use: those whose names occur in it."""
     words = {word.lower() for word in _WORD.findall(question)}
     return {view.name for view in _ALL_VIEWS if view.name in words}
 
 
 def put_costs(db: sqlite3.Connection, costs: Iterable[Cost]) -> None:
-    """Makes the table `costs` of this connection."""
+    """Creates the temporary table `costs`."""
     with _writing_aside(db):
         db.execute(
             "create temp table costs (id integer primary key, cost_micro_usd integer, cost_pico_usd integer)"
@@ -140,7 +140,7 @@ def put_costs(db: sqlite3.Connection, costs: Iterable[Cost]) -> None:
 
 
 def lay_out(db: sqlite3.Connection, scope: Scope | None = None) -> None:
-    """Sees to it that this connection has the views of today, and in them nothing that is out of the scope."""
+    """Makes temporary views for this connection if those in the index are outdated, or to limit them to a scope."""
     is_narrow = scope is not None and not scope.is_everything(db)
     if not is_narrow and has_views(db):
         return
@@ -173,7 +173,7 @@ def _in_scope(view: PublicView) -> str:
 
 
 def checked(question: str) -> str:
-    """The question, if it is a text that can be asked at all."""
+    """The query, stripped; raises WrongQuestion if it is too long or no valid text."""
     text = question.strip().rstrip(";").strip()
     if len(text) > _LONGEST_QUESTION:
         raise WrongQuestion(f"the question is longer than {_LONGEST_QUESTION:,} letters")
@@ -192,7 +192,7 @@ def _has_half_characters(text: str) -> bool:
 
 @contextmanager
 def _writing_aside(db: sqlite3.Connection) -> Iterator[None]:
-    """Tables of this connection live in memory; the index itself stays read-only."""
+    """Allows temporary tables, in memory; the index itself stays read-only."""
     db.execute("pragma temp_store = memory")
     db.execute("pragma query_only = off")
     try:
@@ -225,7 +225,7 @@ def _only_reading(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _as_text(data: bytes) -> str:
-    """A question can make texts that are no UTF-8: `cast(x'ff' as text)`."""
+    """Decodes a text, which may be invalid UTF-8: `cast(x'ff' as text)`."""
     return data.decode("utf-8", "replace")
 
 
@@ -255,7 +255,7 @@ def _deadline(db: sqlite3.Connection, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _told_to_the_user() -> Iterator[None]:
-    """Turns what SQLite says of a wrong question into one line; trouble with the index itself goes on."""
+    """Turns SQLite's errors about a wrong query into WrongQuestion; errors of the index itself pass."""
     try:
         yield
     except (sqlite3.Warning, sqlite3.ProgrammingError) as error:
@@ -278,7 +278,7 @@ def _words_of(error: sqlite3.Error | sqlite3.Warning) -> str:
 
 
 def likely_names(said: str) -> str:
-    """What may have been meant by a name that is not there, as words behind the message."""
+    """A hint to append to a message about an unknown name."""
     found = _NOT_THERE.match(said)
     if found is None:
         return ""
@@ -291,7 +291,7 @@ def likely_names(said: str) -> str:
 
 
 def names_meant(name: str, *, is_column: bool) -> str:
-    """Where a column stands that the views of a question do not have, or the names that look like one; or nothing."""
+    """A hint that names the views with such a column, or similar names; or nothing."""
     views = [view.name for view in _ALL_VIEWS if is_column and name.lower() in _columns_of(view)]
     if views:
         return f"; {name} is a column of {', '.join(views)}"

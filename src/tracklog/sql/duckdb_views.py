@@ -1,19 +1,16 @@
-"""The views as a folder of Parquet files, for whatever reads such.
+"""The views in DuckDB: queries that are too large for SQLite, and export as Parquet files.
 
-Rules of this room
-  1. A folder is written aside and renamed when it is whole; it replaces only what an earlier run wrote, file by file.
-  2. Files are 0600, folders 0700: they hold what the logs hold.
-  3. `VIEW/agent=…/month=…/data_N.parquet`: rows lie by agent and, where they have a time, by month. The names of the
-     folders are columns, as all readers of such folders (Hive's way) understand them.
-  4. A view without rows is one file without rows: its columns are there all the same.
-
-The same views in DuckDB, for questions that are too large for SQLite, and for Parquet.
-
-Rules of this room
-  1. DuckDB is an extra: who does not have it is told how to get it.
-  2. It works on copies in its own memory, reaches no file and no net while somebody's question runs, and loads nothing:
-     its reader of SQLite would have to be downloaded.
+Rules
+  1. DuckDB is an optional dependency: without it, the error says how to install it.
+  2. It works on copies in its own memory, can reach no file or network while a user's query runs, and loads no
+     extension: its reader of SQLite would have to be downloaded.
   3. Columns have the types that docs/schema.md names: text is VARCHAR, integer BIGINT, real DOUBLE.
+  4. A Parquet folder is written under a temporary name and renamed when complete; it replaces only files that an
+     earlier run wrote.
+  5. Files are 0600, folders 0700: they hold what the logs hold.
+  6. `VIEW/agent=…/month=…/data_N.parquet`: rows are partitioned by agent and, where they have a time, by month. The
+     names of the folders are columns, as readers of such folders (Hive partitioning) understand them.
+  7. A view without rows is one file without rows, so that its columns are there all the same.
 """
 
 from __future__ import annotations
@@ -76,7 +73,7 @@ def duck(**settings: str) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def load(connection: duckdb.DuckDBPyConnection, db: sqlite3.Connection, view: PublicView) -> int:
-    """Copies a view from the index into a table of the same name; how many rows that was."""
+    """Copies a view from the index into a table of the same name; returns the number of rows."""
     columns = ", ".join(f'"{column.name}" {TYPES[column.type]}' for column in view.columns)
     connection.execute(f"create table {view.name} ({columns})")
     lists = (f"unnest(${n}::{TYPES[column.type]}[])" for n, column in enumerate(view.columns, 1))
@@ -90,11 +87,9 @@ def load(connection: duckdb.DuckDBPyConnection, db: sqlite3.Connection, view: Pu
 
 
 def ask_duck(db: sqlite3.Connection, question: str, *, limit: int, timeout_s: float) -> Answered:
-    """The answer of DuckDB to one question over the views that it names."""
+    """Runs one query in DuckDB over the views that it names."""
     text, named = checked(question), views_named(question)
-    with duck(
-        temp_directory=""
-    ) as connection:  # what does not fit into memory must not lie about in some folder
+    with duck(temp_directory="") as connection:  # data must not be spilled into some folder
         for view in (*VIEWS, COSTS):
             if view.name in named:
                 load(connection, db, view)
@@ -112,7 +107,7 @@ def _by_column(view: PublicView, rows: Sequence[tuple[Any, ...]]) -> list[list[A
 
 
 def _without_halves(value: Any) -> Any:
-    """Texts with half a character are kept as bytes (store/surrogates.py); DuckDB takes whole ones only."""
+    """A text as DuckDB accepts it: one with lone surrogates, stored as bytes, gets them replaced."""
     if isinstance(value, bytes):
         text: str = as_text(value)
         return text.encode("utf-8", "replace").decode()
@@ -120,7 +115,7 @@ def _without_halves(value: Any) -> Any:
 
 
 def _asked(connection: duckdb.DuckDBPyConnection, question: str, *, limit: int, timeout_s: float) -> Answered:
-    """Asks in a thread of its own: while DuckDB works, a thread hears neither of the clock nor of Ctrl-C."""
+    """Runs a query in another thread, so that this one can react to the time limit and Ctrl-C."""
     import duckdb
 
     with ThreadPoolExecutor(1) as aside:
@@ -170,7 +165,7 @@ _MAKER = "tracklog parquet"
 
 
 class Written(NamedTuple):
-    """What became of a view."""
+    """What was written for a view."""
 
     view: str
     rows: int
@@ -179,7 +174,7 @@ class Written(NamedTuple):
 
 
 def write_parquet(db: sqlite3.Connection, folder: Path) -> list[Written]:
-    """Writes all views of the index, and `costs`, which the connection must have."""
+    """Writes all views of the index, and `costs`, which the connection must have, as Parquet."""
     place = folder.resolve()
     with _told_plainly(place):
         refuse_if_foreign(place)
@@ -194,7 +189,7 @@ def write_parquet(db: sqlite3.Connection, folder: Path) -> list[Written]:
 
 
 def refuse_if_foreign(folder: Path) -> None:
-    """Only what an earlier run wrote may be replaced."""
+    """Raises UserError if a folder holds files that no earlier run wrote."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     ours = _files_of_ours(folder)
@@ -258,7 +253,7 @@ def _parted_by(view: PublicView) -> list[str]:
 
 
 def _copy(view: PublicView, to: Path, more: str) -> str:
-    """A month is taken from what looks like a date; a log may hold any text."""
+    """The COPY statement of a view; the month comes only from texts that look like a date."""
     month = f", nullif(regexp_extract(\"{view.time}\", '^\\d{{4}}-(0[1-9]|1[0-2])'), '') as month"
     quoted = str(to).replace("'", "''")
     rows = f"select *{month if view.time else ''} from {view.name}"
@@ -278,7 +273,7 @@ def _chmod_all(paths: Iterable[str], mode: int) -> None:
 
 
 def _swap(aside: Path, place: Path) -> None:
-    """Puts the new folder where the old one was, which goes only then."""
+    """Replaces the old folder by the new one, and only then deletes the old one."""
     if not place.exists() or not any(place.iterdir()):
         os.rename(aside, place)
         return

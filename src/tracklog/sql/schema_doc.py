@@ -1,4 +1,4 @@
-"""The views in Markdown: `docs/schema.md` is this output.
+"""Write the views as Markdown: `docs/schema.md` is this output.
 
 python -m tracklog.sql.schema_doc > docs/schema.md
 """
@@ -51,7 +51,7 @@ tracklog parquet out/ && duckdb -c "select month, sum(output_tokens) from 'out/l
 
 
 def described() -> list[dict[str, Any]]:
-    """The views and their columns, as documents name them."""
+    """The views and their columns, as JSON documents name them."""
     return [
         {
             "name": view.name,
@@ -65,7 +65,7 @@ def described() -> list[dict[str, Any]]:
 
 
 def page() -> str:
-    """The whole page."""
+    """The whole page in Markdown."""
     return "\n".join([_HEAD, *(_section(view) for view in (*VIEWS, COSTS))])
 
 

@@ -1,4 +1,4 @@
-"""Which logs the index knows, how far each was read, and which folders were looked into."""
+"""Tables of the known logs: how far each was read, which folders were listed, which sessions are kin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tracklog.store.values import FileRead, KnownFile
 
 KNOWN_COLUMNS = KnownFile.__struct_fields__
 _TEXTS = frozenset({"path", "root", "session", "own_session", "problem"})
-UNREAD = -1  # the size of a log of which nothing was read yet: it differs from what any listing says
+UNREAD = -1  # the size of a log that was not read yet: it differs from that in any listing
 
 
 def all_files(db: sqlite3.Connection, *, with_past: bool = False) -> list[KnownFile]:
@@ -50,7 +50,7 @@ def numbers(db: sqlite3.Connection) -> dict[str, int]:
 
 
 def sessions_with(db: sqlite3.Connection, ids: Collection[str]) -> set[tuple[str, str]]:
-    """The sessions that are called so, or have a log that is."""
+    """Sessions with one of these ids, or with a log that has one."""
     if not ids:
         return set()
     found = db.execute(
@@ -64,13 +64,13 @@ def sessions_with(db: sqlite3.Connection, ids: Collection[str]) -> set[tuple[str
 
 
 def last_generation(db: sqlite3.Connection, path: str) -> int:
-    """The highest generation of any log that ever stood at a path."""
+    """The highest generation of any log that was ever at this path."""
     found = db.execute("select max(generation) from log_files where path = ?", (storable(path),)).fetchone()
     return int(found[0] or 0)
 
 
 def add_file(db: sqlite3.Connection, values: Mapping[str, Any]) -> int:
-    """A log that is new; nothing of it is read yet. Its number."""
+    """Adds a new log, unread so far; returns its number."""
     row = {"state": "here", **{name: storable(value) for name, value in values.items()}, "size": UNREAD}
     names = ", ".join(row)
     marks = ", ".join(f":{name}" for name in row)
@@ -78,14 +78,14 @@ def add_file(db: sqlite3.Connection, values: Mapping[str, Any]) -> int:
 
 
 def change_file(db: sqlite3.Connection, id: int, **values: Any) -> None:
-    """Writes down what is new about a log."""
+    """Updates columns of a log."""
     changes = ", ".join(f"{name} = :{name}" for name in values)
     row = {name: storable(value) for name, value in values.items()}
     db.execute(f"update log_files set {changes} where id = :id", {**row, "id": id})
 
 
 def start_anew(db: sqlite3.Connection, id: int, *, generation: int) -> None:
-    """A log that was rewritten: nothing of what it holds now is read yet."""
+    """Resets a log that was rewritten: its new contents are unread."""
     change_file(
         db,
         id,
@@ -106,7 +106,7 @@ def start_anew(db: sqlite3.Connection, id: int, *, generation: int) -> None:
 
 
 def put_reading(db: sqlite3.Connection, read: FileRead) -> None:
-    """How far a log was read, and how."""
+    """Stores how far a log was read, and the counts of its pieces."""
     n_read, n_unknown, n_broken, n_recovered = read.counts
     change_file(
         db,
@@ -134,13 +134,13 @@ def put_out_of_reach(db: sqlite3.Connection, id: int, why: str) -> None:
 
 
 def stamp(db: sqlite3.Connection, id: int, stamp: tuple[int, int, int, int, int]) -> None:
-    """What the listing said of a log that is read up to there."""
+    """Stores size, times, inode and device of a log that is read up to that size."""
     size, mtime_ns, ctime_ns, inode, device = stamp
     change_file(db, id, size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns, inode=inode, device=device)
 
 
 def put_folders(db: sqlite3.Connection, root: str, folders: Mapping[str, int]) -> None:
-    """Remembers what was listed for a root."""
+    """Replaces the listed folders of a root."""
     db.execute("delete from folders where root = ?", (storable(root),))
     db.executemany(
         "insert or replace into folders (path, root, mtime_ns) values (?, ?, ?)",
@@ -149,7 +149,7 @@ def put_folders(db: sqlite3.Connection, root: str, folders: Mapping[str, int]) -
 
 
 def put_kin(db: sqlite3.Connection, agent: str, session: str, keys: Iterable[tuple[str, bytes]]) -> None:
-    """By which others may be related to a session."""
+    """Stores the keys by which other sessions may be related to a session."""
     db.execute("delete from kin where agent = ? and session = ?", (agent, session))
     db.executemany(
         "insert or ignore into kin (what, key, agent, session) values (?, ?, ?, ?)",
@@ -158,7 +158,7 @@ def put_kin(db: sqlite3.Connection, agent: str, session: str, keys: Iterable[tup
 
 
 def kin_of(db: sqlite3.Connection, agent: str, session: str) -> set[str]:
-    """The sessions that share history with one, over any number of steps, itself among them."""
+    """The sessions that share history with one, over any number of steps, including itself."""
     found, waiting = {session}, [session]
     while waiting:
         for other in _linked(db, agent, waiting.pop()):
@@ -169,15 +169,15 @@ def kin_of(db: sqlite3.Connection, agent: str, session: str) -> set[str]:
 
 
 def _is_known(db: sqlite3.Connection, agent: str, session: str) -> bool:
-    """A session that is only named leads to nobody."""
+    """Whether a session has logs; one that is only named by others is not followed."""
     asked = "select 1 from log_files where session = ? and agent = ? and state <> 'past' limit 1"
     return db.execute(asked, (session, agent)).fetchone() is not None
 
 
 def _linked(db: sqlite3.Connection, agent: str, session: str) -> set[str]:
-    """One step: who begins with what the other holds, and who names the other.
+    """Sessions one step away: either begins with an id that the other holds, or names the other.
 
-    A cross join and a plus, because SQLite must take ours first and then go by the key: it does not know how rare that is.
+    The cross join and the plus make SQLite start with our rows and then use the key: it does not know how rare that is.
     """
     rows = db.execute(
         """

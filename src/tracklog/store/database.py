@@ -1,15 +1,13 @@
-"""The index: one SQLite file, one writer, any number of readers.
+"""Open the index: one SQLite file, one writer, any number of readers.
 
-Rules of this room
-  1. Who writes holds the lock of the home. SQLite below 3.51.3 can harm its WAL when two connections checkpoint, so
+Rules
+  1. A writer holds the lock of the home. SQLite below 3.51.3 can damage its WAL when two connections checkpoint, so
      readers never do.
-  2. What belongs together is written in one transaction; a process that is killed leaves the one before it.
-  3. An index that is damaged is set aside, never deleted, and made anew from logs and archive.
-  4. Trouble of the disk becomes one sentence that says what to do.
-  5. What fails on a value that we never write (store/integrity.py) fails because the index is damaged; all else that is not
-     the disk's is our own mistake, and flies.
-
-What the user chose for this index, and what it remembers of itself.
+  2. What belongs together is written in one transaction; a process that is killed leaves the state before it.
+  3. A damaged index is set aside, never deleted, and rebuilt from logs and archive.
+  4. An error of the disk becomes one sentence that says what to do.
+  5. An error caused by a value that we never write (store/integrity.py) means that the index is damaged; any other that
+     is not the disk's is our own bug, and is raised as it is.
 """
 
 from __future__ import annotations
@@ -37,11 +35,11 @@ class StoreError(UserError):
 
 
 class DiskFull(StoreError):  # noqa: N818 - named for the state of the disk
-    """The disk takes no more."""
+    """The disk is full."""
 
 
 class DamagedIndex(StoreError):  # noqa: N818 - named for the state of the index
-    """The index is no database, or a broken one."""
+    """The index is not a database, or a damaged one."""
 
 
 class Database:
@@ -54,7 +52,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing."""
+        """Commits at the end, or rolls back on an exception."""
         with told_plainly(self.home):
             self.db.execute("begin immediate")
             try:
@@ -66,13 +64,13 @@ class Database:
             self.db.execute("commit")
 
     def close(self) -> None:
-        """Readers leave the WAL alone; the writer has emptied it."""
+        """Closes the connection. Readers do not touch the WAL; a writer has emptied it before."""
         self.db.close()
 
 
 @contextmanager
 def writing(home: Home) -> Iterator[Database]:
-    """The index, to be written; made if there is none. Raises Busy if another process writes, Damaged if it cannot be used."""
+    """Opens the index for writing, made if missing; raises Busy if another process writes, DamagedIndex if unusable."""
     home.make()
     with held_lock(home), opened(home) as database:
         yield database
@@ -80,7 +78,7 @@ def writing(home: Home) -> Iterator[Database]:
 
 @contextmanager
 def opened(home: Home) -> Iterator[Database]:
-    """The same for who holds the lock already."""
+    """Opens the index for writing; the caller holds the lock."""
     with told_plainly(home):
         database = Database(_connected(home), home, is_writer=True)
         try:
@@ -92,7 +90,7 @@ def opened(home: Home) -> Iterator[Database]:
 
 @contextmanager
 def reading(home: Home) -> Iterator[Database | None]:
-    """The index as it stands, or None if there is none that this program can read."""
+    """Opens the index for reading; None if there is none with this program's schema."""
     if not home.has_index():
         yield None
         return
@@ -105,7 +103,7 @@ def reading(home: Home) -> Iterator[Database | None]:
 
 
 def schema_of(home: Home) -> int | None:
-    """The version of the index's schema, which may be another one than ours; None if there is no index."""
+    """The version of the index's schema, which may differ from ours; None without an index."""
     if not home.has_index():
         return None
     with told_plainly(home), closing(_opened(home.index, is_writer=False)) as db:
@@ -113,7 +111,7 @@ def schema_of(home: Home) -> int | None:
 
 
 def set_aside(home: Home, *, called: str = "damaged") -> Path:
-    """Puts an index out of the way, under a name that says what it is. Only for who holds the lock."""
+    """Renames an index to `index.<called>-<n>.db`. The caller holds the lock."""
     n = 1
     while (aside := home.path / f"index.{called}-{n}.db").exists():
         n += 1
@@ -126,7 +124,7 @@ def set_aside(home: Home, *, called: str = "damaged") -> Path:
 
 @contextmanager
 def removed_at_last(home: Home) -> Iterator[None]:
-    """Begins and ends without an index at this place, whatever happens. Only for who holds the lock."""
+    """Deletes the index of a home before and after the block. The caller holds the lock."""
     try:
         _remove(home)
         yield
@@ -140,24 +138,24 @@ def _remove(home: Home) -> None:
 
 
 def swap(new: Home, old: Home) -> None:
-    """Puts one index, closed and with an empty WAL, in the place of another. Only for who holds the lock."""
+    """Replaces an index by another one, which is closed and has an empty WAL. The caller holds the lock."""
     for side in _SIDES[1:]:
         old.index.with_name(old.index.name + side).unlink(missing_ok=True)
     os.replace(new.index, old.index)
 
 
 def has_full_text_search() -> bool:
-    """Whether this SQLite can make an index at all."""
+    """Whether this SQLite has FTS5, without which there is no index."""
     with closing(sqlite3.connect(":memory:")) as db:
         return ("ENABLE_FTS5",) in db.execute("pragma compile_options").fetchall()
 
 
 @contextmanager
 def told_plainly(home: Home) -> Iterator[None]:
-    """Turns what SQLite and the disk say into what a person can act upon."""
+    """Turns errors of SQLite and the disk into messages that say what to do."""
     try:
         yield
-    except UnicodeDecodeError as error:  # a text in it is none any more
+    except UnicodeDecodeError as error:  # a text is no longer valid
         raise _damaged(home, str(error)) from error
     except _of_unpacking() as error:  # what we packed can no longer be unpacked
         raise _damaged(home, _WRONG_VALUE) from error
@@ -180,7 +178,7 @@ def told_plainly(home: Home) -> Iterator[None]:
 
 
 def _of_unpacking() -> type[Exception]:
-    """Asked only when something was raised: most answers out of the index load no decoder."""
+    """MsgspecError, imported only after an error: most queries load no decoder."""
     from msgspec import MsgspecError
 
     return MsgspecError
@@ -193,15 +191,15 @@ def _damaged(home: Home, why: str) -> DamagedIndex:
 
 
 def _is_of_damage(error: sqlite3.OperationalError, home: Home) -> bool:
-    """Whether a statement failed because of what stands in the file: a text that is none, or another schema than ours."""
+    """Whether a statement failed because the file holds invalid text or another schema than ours."""
     if "decode" in str(error):
         return True
     return getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR" and not _is_as_written(home)
 
 
 def _is_as_written(home: Home, *, by_its_values: bool = False) -> bool:
-    """Whether the index has our schema, or nothing but values of ours, asked over a connection of its own."""
-    from tracklog.store.integrity import has_our_schema, has_our_values  # only where something went wrong
+    """Whether the index has our schema (or only valid values), checked over a separate connection."""
+    from tracklog.store.integrity import has_our_schema, has_our_values  # only after an error
 
     try:
         with closing(_opened(home.index, is_writer=False)) as db:
@@ -245,7 +243,9 @@ def _opened(path: Path, *, is_writer: bool) -> sqlite3.Connection:
     if is_writer:
         db.execute("pragma journal_mode = wal")
         db.execute("pragma synchronous = normal")
-        db.execute("pragma wal_autocheckpoint = 4000")  # while others still read: at the end somebody waits
+        db.execute(
+            "pragma wal_autocheckpoint = 4000"
+        )  # early, while workers still read logs: at the end a user waits
         db.execute("pragma temp_store = memory")
     else:
         db.execute("pragma query_only = on")
@@ -254,7 +254,7 @@ def _opened(path: Path, *, is_writer: bool) -> sqlite3.Connection:
 
 
 def _is_at_rest(path: Path) -> bool:
-    """Whether nobody writes an index in a folder in which SQLite may not make the side files that a reader needs."""
+    """Whether an index has no side files, and SQLite may not make them in its folder, as a reader needs."""
     has_sides = any(path.with_name(path.name + side).exists() for side in _SIDES[1:])
     return not has_sides and not os.access(path.parent, os.W_OK)
 
@@ -264,11 +264,11 @@ def _empty_wal(db: sqlite3.Connection) -> None:
 
 
 def setting(db: sqlite3.Connection, name: str) -> str | None:
-    """A setting; None if it was never made."""
+    """The value of a setting; None if it was never set."""
     found = db.execute("select value from settings where name = ?", (name,)).fetchone()
     return None if found is None else str(found[0])
 
 
 def put_setting(db: sqlite3.Connection, name: str, value: str) -> None:
-    """Makes a setting."""
+    """Stores a setting."""
     db.execute("insert or replace into settings (name, value) values (?, ?)", (name, value))

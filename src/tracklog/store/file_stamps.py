@@ -1,4 +1,7 @@
-"""When folders and logs last changed, as far as the index knows. Asked before every answer: it loads nothing else."""
+"""Stamps of folders and logs as the index knows them, loaded without anything else.
+
+They are compared before every answer, so this module imports little.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ OUT_OF_REACH = (
 
 
 def folders_of(db: sqlite3.Connection, roots: Sequence[str]) -> dict[str, dict[str, int]]:
-    """What was listed for some roots, by root; a root that was never searched is not there."""
+    """Listed folders and their times, by root; without roots that were never searched."""
     found: dict[str, dict[str, int]] = {}
     for root in roots:
         listed = db.execute("select path, mtime_ns from folders where root = ?", (storable(root),)).fetchall()
@@ -24,12 +27,12 @@ def folders_of(db: sqlite3.Connection, roots: Sequence[str]) -> dict[str, dict[s
 
 
 def stamps(db: sqlite3.Connection) -> list[tuple[str, int, int, int, int]]:
-    """Path, size, times and inode of each log that stands at its place: enough to see whether it changed."""
+    """Path, size, times and inode of each log that exists at its source: enough to see whether it changed."""
     rows = db.execute("select path, size, mtime_ns, ctime_ns, inode from log_files where state = 'here'")
     found: list[tuple[str, int, int, int, int]] = rows.fetchall()
     return [row if type(row[0]) is str else (as_text(row[0]), *row[1:]) for row in found]
 
 
 def root_key(root: Root) -> str:
-    """How a root is called in the index."""
+    """The key of a root in the index."""
     return f"{root.agent or ''}:{root.part or ''}:{root.path}"

@@ -1,7 +1,7 @@
-"""Whether an index is as we wrote it: its structure, its schema, the kinds of its values.
+"""Check whether an index is as we wrote it: its structure, schema and types of values.
 
-A byte that is flipped inside a value leaves a file that SQLite finds nothing wrong with, until somebody counts with a
-number that is a text now. These questions are asked when something has gone wrong already, and by `doctor`.
+SQLite finds nothing wrong with a file in which a byte of a value was flipped; only later a computation fails, on a
+number that became a text. These checks run after such an error, and in `doctor`.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def has_our_schema(db: sqlite3.Connection) -> bool:
 
 
 def has_our_values(db: sqlite3.Connection) -> bool:
-    """Whether every value is of a kind that its column can have, and stands in its indexes, too.
+    """Whether every value has a type that its column allows, and is in its indexes too.
 
-    What the disk does not give now, or a lock withholds, is not said to be wrong.
+    What cannot be read now, because of the disk or a lock, does not count as wrong.
     """
     try:
         wrong = (_wrong_in(db, table) for (table,) in db.execute(_TABLES).fetchall())
@@ -76,7 +76,7 @@ def _wrong_in(db: sqlite3.Connection, table: str) -> bool:
 
 
 def _is_wrong(table: str, name: str, type: str, *, is_filled: bool) -> str:
-    """In SQL, whether a value of this column is none that we write."""
+    """SQL condition: a value of this column is not one that we write."""
     allowed = [*_KINDS.get(type, ()), *(() if is_filled else ("null",))]
     wrong = f'typeof("{name}") not in ({_listed(allowed)})'
     if (table, name) in _ONE_OF:

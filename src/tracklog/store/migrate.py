@@ -1,7 +1,7 @@
-"""The schema, step by step: each migration is one transaction and leaves its own record.
+"""Migrate the schema step by step: each migration is one transaction and records itself.
 
-Rules of this room
-  1. A migration that was released is never changed. A new one gets the next number.
+Rules
+  1. A released migration is never changed. A new one gets the next number.
   2. An index of a later tracklog is left alone.
 """
 
@@ -19,7 +19,7 @@ _RECORD = (
 
 @cache
 def migrations() -> tuple[tuple[int, str, str], ...]:
-    """Number, name and statements of each, in order."""
+    """Number, name and statements of each migration, in order."""
     from importlib.resources import files  # slow to load, and not needed to read an index
 
     folder = files("tracklog.store") / "migrations"
@@ -39,7 +39,7 @@ def version_of(db: sqlite3.Connection) -> int:
 
 
 def migrate(db: sqlite3.Connection, *, up_to: int = NEWEST) -> None:
-    """Brings an index to the newest schema."""
+    """Applies the missing migrations, up to number `up_to`."""
     version = version_of(db)
     if version > NEWEST:
         raise UserError(MADE_LATER)
@@ -65,7 +65,7 @@ def _apply(db: sqlite3.Connection, n: int, name: str, statements: str) -> None:
 
 
 def _statements(text: str) -> list[str]:
-    """The statements one by one: `executescript` would commit before it begins."""
+    """Splits the text into statements: `executescript` would commit first."""
     found, held = [], ""
     for line in text.splitlines(keepends=True):
         held += line

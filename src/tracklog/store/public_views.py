@@ -1,12 +1,12 @@
-"""The views by which anybody may ask the index in SQL: a promise, where the tables are not.
+"""The public SQL views of the index: a stable interface, unlike its tables.
 
-Rules of this room
+Rules
   1. Views and columns may be added; none is renamed, dropped or given another meaning without a new schema version.
-  2. Every view and every column says in one sentence what it is: docs/schema.md is made from this.
-  3. Times are ISO 8601 texts as the log says them, flags are 0 or 1, lists are JSON, a place is a path and a line.
-  4. Sessions that `tracklog sessions` does not list are left out with all their parts. What they spent stays in the
-     ledger, and their logs stay in `files` and `texts`.
-  5. Every view in the index is one of these: whatever else is found there is of another release, and goes.
+  2. Every view and every column has a description of one sentence: docs/schema.md is generated from these.
+  3. Times are ISO 8601 texts as the log has them, flags are 0 or 1, lists are JSON, a place is a path and a line.
+  4. Sessions that `tracklog sessions` does not list are left out with all their parts. Their costs stay in the ledger,
+     and their logs stay in `files` and `texts`.
+  5. Every view in the index is one of these: any other comes from another release, and is dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Type = Literal["text", "integer", "real"]
 
 
 class ViewColumn(NamedTuple):
-    """A column of a view: what it is called, holds and means, and where it comes from."""
+    """A column of a view: its name, type, description and SQL expression."""
 
     name: str
     type: Type
@@ -30,7 +30,7 @@ class ViewColumn(NamedTuple):
 
 
 class PublicView(NamedTuple):
-    """A view; `time` names the column by which its rows have a month, `scope` how they belong to a log."""
+    """A view; `time` names the column that gives a row its month, `scope` says by what rows belong to a log."""
 
     name: str
     what: str
@@ -41,18 +41,18 @@ class PublicView(NamedTuple):
 
     @property
     def select(self) -> str:
-        """The question behind the view."""
+        """The SELECT statement of the view."""
         columns = ",\n".join(f'  {column.sql} as "{column.name}"' for column in self.columns)
         return f"select\n{columns}\n{self.source}"
 
     @property
     def statement(self) -> str:
-        """What makes the view, letter by letter as SQLite keeps it."""
+        """The CREATE VIEW statement, exactly as SQLite stores it."""
         return f"CREATE VIEW {self.name} as\n{self.select}"
 
 
 def _own(name: str, type: Type, what: str) -> ViewColumn:
-    """A column that the row itself has under the same name."""
+    """A column that the row's own table has under the same name."""
     return ViewColumn(name, type, what, f"own.{name}")
 
 
@@ -61,7 +61,7 @@ def _ms_as_text(sql: str) -> str:
 
 
 def _part(rows: str) -> str:
-    """The rows of listed sessions, each with its session and its log."""
+    """FROM clause: the rows of a table that belong to listed sessions, joined with their sessions."""
     return f"from {rows} own\njoin session_rows session on session.id = own.session_row and session.is_listed = 1"
 
 
@@ -451,7 +451,7 @@ VIEWS = (
 
 
 def make_views(db: sqlite3.Connection) -> bool:
-    """Makes the views as they are now; whether anything had to be written."""
+    """Creates the current views; returns whether anything was written."""
     if has_views(db):
         return False
     db.execute("savepoint views")
@@ -468,12 +468,12 @@ def make_views(db: sqlite3.Connection) -> bool:
 
 
 def has_views(db: sqlite3.Connection) -> bool:
-    """Whether the index has just these views."""
+    """Whether the index has exactly the current views."""
     return _views_in(db) == {view.name: view.statement for view in VIEWS}
 
 
 def drop_views(db: sqlite3.Connection) -> None:
-    """Takes all views away: SQLite alters no table that a view would no longer fit."""
+    """Drops all views: SQLite does not alter a table if a view would no longer fit it."""
     for name in _views_in(db):
         db.execute(f'drop view "{name}"')
 

@@ -1,4 +1,4 @@
-"""Which logs an answer is about: those below some folders, wherever their bytes are now."""
+"""The scope of a query: the logs below some folders, whether their bytes are there or in the archive."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Scope(NamedTuple):
     paths: tuple[str, ...]
 
     def holds(self, path: str) -> bool:
-        """Whether a log is meant."""
+        """Whether a log with this path is in the scope."""
         return any(path == top or path.startswith(top.rstrip(os.sep) + os.sep) for top in self.paths)
 
     def condition(self, column: str) -> tuple[str, list[Any]]:
-        """The same for SQL, with its parameters."""
+        """The SQL condition that a path column is in the scope, with its parameters."""
         parts: list[str] = []
         values: list[Any] = []
         for top in self.paths:
@@ -31,13 +31,13 @@ class Scope(NamedTuple):
             for one in (
                 str,
                 _as_bytes,
-            ):  # odd paths are kept as bytes (store/surrogates.py), which no text is compared with
+            ):  # paths with surrogates are stored as bytes (store/surrogates.py), which do not compare with text
                 parts.append(f"{column} = ? or ({column} >= ? and {column} < ?)")
                 values += [storable(one(name)) for name in (top, below, behind)]
         return f"({' or '.join(parts) or '0'})", values
 
     def names(self, db: sqlite3.Connection) -> tuple[set[Name], set[Name]]:
-        """The sessions all of whose logs are meant, and those that have some elsewhere, too."""
+        """Sessions with all logs in the scope, and sessions with only some."""
         inside, values = self.condition("path")
         rows = db.execute(
             f"select agent, session, min({inside}), max({inside}) from log_files "
@@ -52,13 +52,13 @@ class Scope(NamedTuple):
         return whole, parted
 
     def holds_any(self, db: sqlite3.Connection) -> bool:
-        """Whether the index knows a log that is meant."""
+        """Whether the index knows a log in the scope."""
         inside, values = self.condition("path")
         found = db.execute(f"select 1 from log_files where state <> 'past' and {inside} limit 1", values)
         return found.fetchone() is not None
 
     def is_everything(self, db: sqlite3.Connection) -> bool:
-        """Whether the index knows no log that is not meant."""
+        """Whether the index knows no log outside the scope."""
         inside, values = self.condition("path")
         outside = f"select 1 from log_files where state <> 'past' and not {inside} limit 1"
         return db.execute(outside, values).fetchone() is None
@@ -74,8 +74,8 @@ def scope_of(paths: Iterable[os.PathLike[str] | str]) -> Scope:
 
 
 class Files(NamedTuple):
-    """Some of the logs."""
+    """A selection of logs, with their sessions."""
 
     ids: frozenset[int]
     sessions: frozenset[str]
-    is_closed: bool  # none of them has to do with any other
+    is_closed: bool  # none of them shares requests with another log

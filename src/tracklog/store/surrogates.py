@@ -1,4 +1,4 @@
-"""Texts with half a character (a lone surrogate), which neither SQLite nor a pipe takes: they are kept as bytes."""
+"""Store texts with lone surrogates as bytes, as neither SQLite nor a pipe accepts them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def storable(value: Any) -> Any:
-    """A value as it can be stored and sent."""
+    """A value in a form that can be stored and sent."""
     if isinstance(value, str):
         try:
             value.encode()
@@ -16,5 +16,5 @@ def storable(value: Any) -> Any:
 
 
 def as_text(value: Any) -> Any:
-    """The value of a text column as it was before."""
+    """The text that was stored in a text column."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value

@@ -1,28 +1,26 @@
-"""Texts go into the index: where they stand in `text_rows`, their words in `words`; the text itself stays in the log.
+"""Add texts to the full-text index, with the extra words by which they are found.
 
-Rules of this room
-  1. Ids grow with time, so that the newest are found first: the second in which it was said, then a number within it.
-     A second that is full goes on behind the ones after it.
-  2. An id is never given twice, as `words` cannot forget (SQLite below 3.43 has no deletion without the text): a text
-     that is dropped leaves its row behind, under a log that does not exist (NOWHERE). `rebuild` gets rid of them.
-  3. Ids are written in growing order: FTS5 flushes its buffer at every step back.
-
-Which words a text is found by, beside those that SQLite finds in it.
+`text_rows` says where a text is and `words` holds its words; the text itself stays in the log.
 
 SQLite's tokenizer (`unicode61`) makes a word of each run of letters and digits, so `snake_case`, paths and dotted names
-fall into their parts by themselves. This adds, as words of a second column:
+are split already. This adds, as words of a second column:
   - the parts of `camelCase` and `HTTPServer`;
   - of writing without spaces (Chinese, Japanese, Korean) each two neighbouring letters, and the last letter alone, and
-    the words of other writing that stick to it;
+    the words of other writing that are attached to it;
   - each emoji, as `u1f600`: for SQLite it is no letter;
-  - what role the text has (texts.py), so that a rare role among common words is found without looking at them all.
+  - the role of the text (role_word), so that a rare role among common words is found without a look at them all.
 
-Rules of this room
-  1. A query is mapped by the same rules (query.py), so what is found here is what is found there.
-  2. It runs over every text of every log, as the bytes that go into the index: plain ASCII without camelCase costs a
-     copy and two searches.
+Rules
+  1. Ids grow with time, so that the newest are found first: the second of the text, then a number within it. Texts of a
+     second that is full go into later seconds.
+  2. An id is never reused, as `words` cannot delete (SQLite below 3.43 needs the text for that): a text that is dropped
+     leaves its row behind, under a log that does not exist (NOWHERE). `rebuild` gets rid of them.
+  3. Ids are written in growing order: FTS5 flushes its buffer at every step back.
+  4. A query is mapped by the same rules (search/query.py), so what is found here is what is found there.
+  5. The extra words are computed for every text of every log, on the bytes that go into the index: plain ASCII without
+     camelCase costs a copy and two searches.
 
-Short numbers that stand for long names in the index.
+Names of tools and models are stored as numbers.
 """
 
 from __future__ import annotations
@@ -39,12 +37,12 @@ from tracklog.store.values import SearchableText, WordedText
 
 
 def call_key(call: str) -> int:
-    """The number by which texts find a call: the same on every machine, and never negative."""
+    """A hash that links texts to a call: the same on every machine, and never negative."""
     digest = blake2b(call.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
-MOST_PARTS = 50_000  # of one text; whoever writes more of them has written no text
+MOST_PARTS = 50_000  # of one text; with more of them it is no text
 CJK = "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3040-\u30ff\u3100-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001fbff"
 _CJK_RUN = re.compile(f"[{CJK}]+")
@@ -53,7 +51,7 @@ _NOT_CJK = re.compile(rf"[^\W_{CJK}]+")
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W_A-Z]+|[A-Z]+")
 _LONGEST_IDENTIFIER = 100
 _MOST_REMEMBERED = 20_000
-# Each byte by its kind: small letters and digits and what is not ASCII, capital letters, what separates.
+# The kind of each byte: small letters, digits and non-ASCII; capital letters; separators.
 _SMALL, _CAPITAL, _GAP = b"a", b"A", b" "
 _KINDS = bytes(
     _SMALL[0]
@@ -65,13 +63,13 @@ _KINDS = bytes(
 )
 
 _ASCII = bytes(range(0x80))
-# What every letter of CJK begins with in UTF-8, and hardly anything else: no arrow, no check mark.
+# The first bytes of CJK letters in UTF-8, and of hardly anything else: no arrow, no check mark.
 _CJK_BEGINS = re.compile(rb"[\xe1-\xed\xef\xf0](?:(?<!\xe2)|(?=[\xba-\xbf]))")
 _remembered: dict[bytes, str] = {}  # the parts of identifiers, which logs repeat again and again
 
 
 def parts_of(raw: bytes) -> str:
-    """The words of the second column, of a text in UTF-8."""
+    """The words of the second column, for a text in UTF-8."""
     kinds = raw.translate(_KINDS) + _GAP
     found = _camel_parts(raw, kinds)
     if not raw.isascii():
@@ -83,12 +81,12 @@ def parts_of(raw: bytes) -> str:
 
 
 def role_word(role: int) -> str:
-    """The word by which all texts of a role are found; of a letter that SQLite takes for one, and nobody writes."""
+    """The word that marks all texts of a role: a private-use character, which SQLite takes for a letter."""
     return f"\ue000{role}"
 
 
 def camel_parts(word: str) -> list[str]:
-    """The parts of an identifier, or nothing if it is one word, or a key or hash without parts."""
+    """The parts of an identifier; none for a single word, a key or a hash."""
     parts = _CAMEL.findall(word)
     if len(parts) < 2 or _is_random(word, parts):
         return []
@@ -96,17 +94,17 @@ def camel_parts(word: str) -> list[str]:
 
 
 def cjk_words(run: str) -> list[str]:
-    """Of a run of letters without spaces: each two neighbours, and the last one alone."""
+    """Each two neighbouring letters of a run without spaces, and the last one alone."""
     return [run[at : at + 2] for at in range(len(run))]
 
 
 def emoji_words(text: str) -> list[str]:
-    """Each emoji of a text, as a word of its number."""
+    """Each emoji of a text, as a word made of its code point."""
     return [f"u{ord(one):x}" for one in _ONE_EMOJI.findall(text)]
 
 
 def _camel_parts(raw: bytes, kinds: bytes) -> list[str]:
-    """Finds changes of case in a copy that holds kinds of letters: far faster than a pattern over the text."""
+    """Finds changes of case in a copy that maps letters to kinds: far faster than a regular expression."""
     words: set[bytes] = set()
     find_border = Str(kinds).find
     for border in (b"aA", b"AAa"):
@@ -131,13 +129,13 @@ def _parts_of_identifier(word: bytes) -> str:
 
 
 def _is_random(word: str, parts: list[str]) -> bool:
-    """`toolu_01AbC9…` has changes of case too, but nobody calls its parts by name."""
+    """Whether a word is a random id, such as `toolu_01AbC9…`, whose parts nobody searches for."""
     n_digits = sum(map(str.isdecimal, word))
     return n_digits > 0 and (n_digits * 8 > len(word) or len(word) < 3 * len(parts))
 
 
 def _cjk_parts(raw: bytes, kinds: bytes) -> list[str]:
-    """Of each word that holds such letters: their pairs, and the words of other writing that stick to them."""
+    """For each word with CJK letters: their pairs, and the words of other writing attached to them."""
     words: list[str] = []
     end = 0
     while letter := _CJK_BEGINS.search(raw, end):
@@ -170,7 +168,7 @@ Row = tuple[int, int, int, int, int, int, int | None, int | None, int | None]
 
 
 def worded(text: SearchableText) -> WordedText:
-    """A text with its words; half a character (a lone surrogate) has no place in an index of words."""
+    """A text with its words; lone surrogates are replaced."""
     raw = text.text.encode("utf-8", "replace")
     parts = f"{parts_of(raw)} {role_word(text.role)}"
     key = call_key(text.call) if text.call else None
@@ -178,7 +176,7 @@ def worded(text: SearchableText) -> WordedText:
 
 
 def put_texts(db: sqlite3.Connection, texts: Collection[tuple[int, WordedText]]) -> None:
-    """Adds the texts of one or several logs, each with the number of its log."""
+    """Adds texts of one or several logs, each with the number of its log."""
     names, times = _Names(db), _Times(db)
     seconds = [times.second_of(file, text.at_ms) for file, text in texts]
     ids = _FreeIds(db, seconds)
@@ -196,12 +194,12 @@ def put_texts(db: sqlite3.Connection, texts: Collection[tuple[int, WordedText]])
 
 
 def drop_texts(db: sqlite3.Connection, file: int, *, from_offset: int = 0) -> None:
-    """Forgets the texts of a log from this offset on; their words stay, and lead nowhere."""
+    """Drops the texts of a log from this offset on; their words stay in the index, but no longer lead to them."""
     db.execute("update text_rows set file = ? where file = ? and offset >= ?", (NOWHERE, file, from_offset))
 
 
 class _FreeIds:
-    """Gives the next free id of a second; the seconds that will be asked for are looked up at once."""
+    """Hands out the next free id of a second; all seconds needed are looked up in one query."""
 
     def __init__(self, db: sqlite3.Connection, seconds: Iterable[int]) -> None:
         self._db = db
@@ -242,7 +240,7 @@ class _FreeIds:
 
 
 class _Times:
-    """Which second a text is put into; one without a time stands behind what its log said before."""
+    """Finds the second of a text; one without a time gets the second of the text before it in its log."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

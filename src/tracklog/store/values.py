@@ -1,8 +1,8 @@
-"""What is put into the index and what comes out of it: plain values, the same for all agents.
+"""Values that are written to the index and read from it, the same for all agents.
 
-Rules of this room
-  1. A log is named by its number in the index (`file`), a line by its number in the log.
-  2. Whatever crosses a pipe between two processes is a Struct here, and can be packed.
+Rules
+  1. A log is identified by its number in the index (`file`), a line by its number in the log.
+  2. Every value that is sent between processes is a Struct here, and can be packed.
 """
 
 from typing import Any, Literal
@@ -44,12 +44,12 @@ class KnownFile(msgspec.Struct, kw_only=True):
 
 
 class SearchableText(msgspec.Struct, array_like=True, gc=False):
-    """A text that can be searched, and where it stands."""
+    """A searchable text, and its place."""
 
     line: int
     offset: int  # of the line
     n: int  # which text of the line
-    role: int  # store/texts.py
+    role: int  # ROLES in store/text.py
     at_ms: int | None
     name: str | None  # of the tool, or of the model
     call: str | None  # the id of the call, for inputs and results
@@ -57,7 +57,7 @@ class SearchableText(msgspec.Struct, array_like=True, gc=False):
 
 
 class WordedText(msgspec.Struct, array_like=True, gc=False):
-    """The same on its way into the index: in the bytes that SQLite takes, with the words beside it."""
+    """A searchable text as it goes into the index: in the bytes that SQLite accepts, with its extra words."""
 
     line: int
     offset: int
@@ -65,9 +65,9 @@ class WordedText(msgspec.Struct, array_like=True, gc=False):
     role: int
     at_ms: int | None
     name: str | None
-    call_key: int | None  # store/keys.py
+    call_key: int | None  # call_key in store/text.py
     text: bytes
-    parts: str  # store/words.py
+    parts: str  # parts_of in store/text.py
 
 
 class Frame(msgspec.Struct, array_like=True):
@@ -78,7 +78,7 @@ class Frame(msgspec.Struct, array_like=True):
 
 
 class Archived(msgspec.Struct, array_like=True):
-    """How far a log is in the archive."""
+    """How much of a log the archive has, and where."""
 
     name: str  # below the folder of the archive
     contents_bytes: int
@@ -87,7 +87,7 @@ class Archived(msgspec.Struct, array_like=True):
 
 
 class FileRead(msgspec.Struct, array_like=True, tag="file"):
-    """What one reading of a log gave, from where the last one ended or from its beginning."""
+    """Result of reading a log, from where the last reading ended or from its beginning."""
 
     file: int
     starts_at: int  # the offset from which on these texts replace what was known
@@ -107,7 +107,7 @@ class FileRead(msgspec.Struct, array_like=True, tag="file"):
 
 
 class BlockRead(msgspec.Struct, array_like=True, tag="block"):
-    """What a log that was read says of requests, packed; and what else that depends on."""
+    """The requests in a log, packed, and the other inputs that they depend on."""
 
     file: int
     inputs: bytes
@@ -124,7 +124,7 @@ class SecretSeen(msgspec.Struct, array_like=True, gc=False):
 
 
 class Scanned(msgspec.Struct, array_like=True):
-    """What one part of a log gave that was looked through for secrets."""
+    """Result of scanning a part of a log for secrets."""
 
     file: int
     generation: int
@@ -144,21 +144,21 @@ class OutOfReach(msgspec.Struct, array_like=True, tag="out_of_reach"):
 
 
 class UnreadLogs(msgspec.Struct, array_like=True, tag="unread"):
-    """Logs that we failed at: our mistake, said and passed over."""
+    """Logs that a bug of ours kept from being read: reported and skipped."""
 
     files: list[int]
     why: str
 
 
 class Refused(msgspec.Struct, array_like=True, tag="refused"):
-    """The disk does not take what was to be written: nothing more can be done."""
+    """The disk refused a write: ingest cannot continue."""
 
     why: str
     is_full: bool = False
 
 
 class SessionRows(msgspec.Struct, array_like=True, tag="session"):
-    """A session with its parts, as rows of the tables with these names; without the number of its own row."""
+    """A session with its parts, as rows by table; without the number of its own row."""
 
     agent: str
     session: str

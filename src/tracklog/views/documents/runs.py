@@ -1,8 +1,8 @@
-"""Who started whom across `run`, in rows for scripts and in words for people.
+"""Which session started which with `run`: rows for scripts and words for people.
 
-Rules of this room
-  1. Ids may always be named. The name that somebody gave to a run is shown only if its session is among those asked for.
-  2. What stands in the register is made safe like everything else.
+Rules
+  1. Ids may always be shown. A run's name, given by a user, is shown only if its session is among the requested ones.
+  2. Text of the register is made safe like all other text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SHOWN = 5  # runs on one line; the rest is counted
 
 
 def origin_row(origin: RunOrigin | None) -> dict[str, Any] | None:
-    """Who started a session, for scripts."""
+    """The origin of a session, for scripts."""
     if origin is None:
         return None
     return {
@@ -35,7 +35,7 @@ def origin_row(origin: RunOrigin | None) -> dict[str, Any] | None:
 
 
 def origin_words(origin: RunOrigin) -> str:
-    """Who started a session: `run from claude 3f2a1b2c (fork of 9e8d7c6b)`."""
+    """The origin of a session in words: `run from claude 3f2a1b2c (fork of 9e8d7c6b)`."""
     agent, how = (origin.agent or "")[:_LONGEST_WORD], origin.how[:_LONGEST_WORD]
     by = f" from {agent} {short_id(origin.session)}" if origin.session else ""
     goes_on = f" ({how} of {short_id(origin.source)})" if origin.source else ""
@@ -55,7 +55,7 @@ def run_row(run: RunEntry) -> dict[str, Any]:
 
 
 def run_name(run: RunEntry) -> str:
-    """A run as people call it: by its session, or by its own id until that has one."""
+    """A name of a run for people: by its session, or by its own id until it has one."""
     return safe(f"{run.agent[:_LONGEST_WORD]} {short_id(run.session or run.id)}")
 
 

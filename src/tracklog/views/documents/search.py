@@ -1,4 +1,4 @@
-"""A hit as the JSON document has it, and the link that leads to it."""
+"""A search hit as a row of the JSON document, and its link."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCE_WORDS = {"log": "tool's report", "file": "output file", "archive": "archi
 
 
 def hit_row(shown: Shown) -> dict[str, Any]:
-    """The fields of a hit; `marks` are the parts of the snippet that were looked for, as positions in it."""
+    """The fields of a hit; `marks` are the ranges of the snippet that match."""
     hit, snippet, source = shown
     return {
         "session": hit.session,
@@ -31,12 +31,12 @@ def hit_row(shown: Shown) -> dict[str, Any]:
 
 
 def at_of(hit: Hit) -> str | None:
-    """When it was said."""
+    """The time of a hit's text."""
     return moment_text(NO_TIME if hit.at_ms is None else hit.at_ms)
 
 
 def url_of(hit: Hit) -> str | None:
-    """Where a hit can be seen in the browser: stays the same wherever the log is moved to."""
+    """The address of a hit in the browser: stays the same if the log is moved."""
     if hit.session is None or hit.agent is None:
         return None
     session, name = (

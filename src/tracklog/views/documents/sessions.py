@@ -1,21 +1,12 @@
-"""Sessions and their parts as the documents name their fields.
+"""Sessions and their parts as rows of JSON documents, with their costs.
 
-Rules of this room
-  1. Every field of a row is always there; what nobody knows is null.
-  2. A row counts what is the session's own: what a fork copied belongs to the session that it came from.
-  3. What the client wrote in the model's place is no request: it is neither counted nor listed as one.
-
-What sessions, threads and requests cost, for the commands that show them.
-
-Rules of this room
-  1. Only what is shown is asked for: the logs of these sessions are searched, and of those that share history with them.
-  2. What has no price is null in documents and silence for people. A lower bound says so.
-
-What stands beside the turns in the document of `show`: lists, questions, links, and what does not fit.
-
-Rules of this room
-  1. Every row says where it stands in the logs, as `path` and `line`, where it stands in one place.
-  2. It is about the whole session, whatever thread or branch is shown.
+Rules
+  1. Every field of a row is always present; an unknown value is null.
+  2. A row counts only the session's own parts: what a fork copied belongs to the session that it came from.
+  3. Messages that the client wrote in the model's place are neither counted nor listed as requests.
+  4. A cost without a price is null in documents and nothing for people. A lower bound says so.
+  5. Lists, questions, links and problems in the document of `show` cover the whole session, whatever thread or branch
+     is shown; each row has its place in the logs, as `path` and `line`, if it has one place.
 """
 
 from __future__ import annotations
@@ -50,12 +41,12 @@ if TYPE_CHECKING:
 
 
 def cost_row(cost: CostSum) -> Row:
-    """The fields of a document that say what something cost."""
+    """The fields of a document for a cost."""
     return {"cost_micro_usd": micro(cost.cost_pico_usd), "cost_is_lower_bound": cost.is_lower_bound}
 
 
 def period_row(session: str, sums: Mapping[str, CostSum] | None) -> Row:
-    """The fields that say what a session cost in a period; null where none was asked for."""
+    """The fields for a session's cost in a period; null without a period."""
     if sums is None:
         return {"period_cost_micro_usd": None, "period_cost_is_lower_bound": None}
     spent = sums.get(session, NOTHING)
@@ -66,7 +57,7 @@ def period_row(session: str, sums: Mapping[str, CostSum] | None) -> Row:
 
 
 def spent_row(costs: Sequence[RequestCost]) -> Row:
-    """What a request used and cost; null where the log does not say, or where it is another session's."""
+    """What a request used and cost; null if the log does not say, or it belongs to another session."""
     if not costs:
         return {"tokens": None, "certainty": None, **cost_row(CostSum())}
     grades = {cost.entry.certainty for cost in costs}
@@ -85,19 +76,19 @@ def _tokens_row(tokens: Iterable[Tokens]) -> Row:
 
 
 def cost_words(cost: CostSum) -> str:
-    """What something cost, for people: `$0.42`, `≥$0.42`; nothing where nothing has a price."""
+    """A cost for people: `$0.42`, `≥$0.42`; empty if nothing has a price."""
     if cost.cost_pico_usd is None:
         return ""
     return f"{'≥' if cost.is_lower_bound else ''}{money(cost.cost_pico_usd)}"
 
 
 def cost_in(row: Row) -> str:
-    """The same, from the row of a document."""
+    """The cost in the row of a document, for people."""
     return _cost_words_of(row["cost_micro_usd"], is_lower_bound=row["cost_is_lower_bound"])
 
 
 def period_cost_in(row: Row) -> str:
-    """What a session cost in a period, for people."""
+    """The period's cost in the row of a document, for people."""
     return _cost_words_of(row["period_cost_micro_usd"], is_lower_bound=row["period_cost_is_lower_bound"])
 
 
@@ -106,22 +97,22 @@ def _cost_words_of(micros: int | None, *, is_lower_bound: bool) -> str:
 
 
 Row = dict[str, Any]
-_DEEPEST = 100  # levels of agents that are drawn inside one another
+_DEEPEST = 100  # levels of agents that are nested inside one another
 
 
 def session_row(session: Session, cost: CostSum | None = None, *, only_here: bool) -> Row:
-    """A session as `sessions` lists it, with what its own requests cost."""
+    """A session as `sessions` lists it, with the cost of its own requests."""
     facts = {"id": session.id, "agent": session.agent, **facts_of(session)}
     return listed_row(facts, cost, only_here=only_here)
 
 
 def listed_row(facts: Row, cost: CostSum | None = None, *, only_here: bool) -> Row:
-    """The same, of a session that is known by what lists tell of it."""
+    """The row of `sessions`, from the facts that the index has for lists."""
     return {**facts, **cost_row(cost or CostSum()), "only_here": only_here, **period_row(facts["id"], None)}
 
 
 def turn_row(turn: Turn, requests: Iterable[Request], costs: Costs, *, with_thinking: bool) -> Row:
-    """A turn as `show` lists it, with the requests that are meant."""
+    """A turn as `show` lists it, with these requests."""
     shown = list(requests)
     return {
         "n": turn.n,
@@ -260,14 +251,14 @@ def compaction_row(compaction: Compaction) -> Row:
 
 
 def place_row(place: Place) -> Row:
-    """Where something stands."""
+    """A place as the fields `path` and `line`."""
     return {"path": place.path, "line": place.line}
 
 
 def showable(value: Any) -> Any:
-    """The value, if it can be written as JSON."""
+    """The value, or a note if it nests too deep for JSON."""
     try:
-        json.dumps([[[[value]]]])  # as deep as it will stand in a document
+        json.dumps([[[[value]]]])  # as deep as it will be in a document
     except RecursionError:
         return "nested too deep to show"
     return value
@@ -277,7 +268,7 @@ LINKS = frozenset({"pull_request", "artifact", "continued_in", "worktree", "move
 
 
 def story_rows(session: Session) -> Row:
-    """All of it."""
+    """The parts of the document of `show` that are not turns."""
     return {
         "todos": [_todo_row(one) for one in session.todos],
         "questions": [_question_row(one) for one in session.questions],

@@ -1,8 +1,8 @@
-"""What was spent, as the document names its fields, and the order in which it is listed.
+"""Usage as the fields of a JSON document, and the order in which it is listed.
 
-Rules of this room
-  1. Every field of a row is always there; what nobody knows is null. `bounds` are equal where all is certain.
-  2. A limit leaves out rows, and nothing of the total.
+Rules
+  1. Every field of a row is always present; an unknown value is null. `bounds` are equal if all is certain.
+  2. A limit leaves out rows, but nothing of the total.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BY_TIME: tuple[Group, ...] = ("daily", "weekly", "monthly", "blocks")
 
 
 class UsageProvenance(NamedTuple):
-    """How an answer was come by: it is part of the answer."""
+    """The settings by which an answer was computed, which are part of it."""
 
     rule: CountRule
     basis: Basis
@@ -31,7 +31,7 @@ class UsageProvenance(NamedTuple):
 
 
 class RowSelection(NamedTuple):
-    """The rows that are listed, in order, and those that a limit leaves out."""
+    """The listed rows, in order, and those that a limit leaves out."""
 
     rows: list[UsageRow]
     others: list[UsageRow]
@@ -45,7 +45,7 @@ def listed(
     is_reversed: bool = False,
     limit: int | None = None,
 ) -> RowSelection:
-    """Times run downwards and a limit keeps the newest; else the largest come first, and a limit keeps them."""
+    """Orders rows: times ascend and a limit keeps the newest; else the largest come first, and a limit keeps them."""
     order = by or ("key" if report.group in BY_TIME else "cost")
     rows = sorted(report.rows, key=lambda row: row.key)
     keeps_the_end = order == "time" or (order == "key" and report.group in BY_TIME)
@@ -65,7 +65,7 @@ def document(
     now: datetime,
     with_uncertain: bool = False,
 ) -> dict[str, Any]:
-    """The answer as the contract names its fields."""
+    """The document of `usage`, as docs/cli.md names its fields."""
     made: dict[str, Any] = {
         "group": report.group,
         "count": manner.rule,
@@ -84,7 +84,7 @@ def document(
 
 
 def usage_row(row: UsageRow, basis: Basis) -> dict[str, Any]:
-    """What a group of requests came to."""
+    """The tokens and cost of a group of requests."""
     cost = cost_of(row, basis)
     return {
         "key": row.key,
@@ -128,7 +128,7 @@ def token_fields(tokens: Tokens) -> dict[str, int]:
 
 
 def hidden_row(hidden: Hidden) -> dict[str, Any]:
-    """Spending that no transcript holds."""
+    """Spending that is in no transcript."""
     return {
         "session": hidden.session,
         "what": hidden.what,
@@ -144,7 +144,7 @@ def hidden_row(hidden: Hidden) -> dict[str, Any]:
 
 
 def uncertain_row(entry: Entry) -> dict[str, Any]:
-    """A request whose final count never reached the disk, and where that shows."""
+    """A request whose final count was never written, and the line that shows it."""
     return {
         "key": entry.id,
         "certainty": entry.certainty,

@@ -1,1 +1,1 @@
-"""The renderer: values of the model become safe HTML, for the server's pages and for single files alike."""
+"""Render values of the model as safe HTML, for the server's pages and for single files alike."""

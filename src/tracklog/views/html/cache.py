@@ -1,4 +1,4 @@
-"""What was rendered is kept for the next time, up to a number of letters."""
+"""Cache of rendered HTML, limited by its number of letters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 
 class Remembered:
-    """Renderings by what they were made of; those not asked for the longest go first. Many threads may ask."""
+    """A thread-safe LRU cache of renderings, by the text that they were made of."""
 
     def __init__(self, most_letters: int) -> None:
         self._most = most_letters
@@ -20,7 +20,7 @@ class Remembered:
         self._lock = Lock()
 
     def get(self, text: str, manner: Hashable, make: Callable[[], Markup]) -> Markup:
-        """The rendering of `text` in this manner; made if it is not there."""
+        """The rendering of `text` in this manner, made by `make` if it is not cached."""
         key = (mark_of(text), manner)
         with self._lock:
             if (made := self._made.get(key)) is not None:
@@ -32,7 +32,7 @@ class Remembered:
 
     @property
     def letters(self) -> int:
-        """How many are kept."""
+        """Number of cached letters."""
         return self._letters
 
     def _keep(self, key: Hashable, made: Markup) -> None:
@@ -46,5 +46,5 @@ class Remembered:
 
 
 def mark_of(text: str) -> bytes:
-    """What tells a text from every other."""
+    """A hash that identifies a text."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

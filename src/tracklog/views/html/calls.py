@@ -1,11 +1,11 @@
-"""A call, unfolded: what was asked for, what came back, when, and the lines that prove it.
+"""Render an unfolded call: its input, results, timing, and the lines that prove its verdict.
 
-Inputs that are made for people, as people would have them: things to do, questions with their options, plans, tasks.
+Inputs made for people are rendered as forms: checklists, questions with their options, plans, tasks.
 
-Rules of this room
+Rules
   1. A form is used only where it shows all that a value says: ids and the same words in another form may be left out.
      Anything else is JSON.
-  2. The result is HTML that is safe already.
+  2. The result is safe HTML.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _KEYS_OF_AN_OPTION = {"label", "description"}
 
 
 def form_of(key: str, value: Any, *, tool: str) -> Markup | None:
-    """A part of an input as a form of its own; None if there is none for it."""
+    """A part of an input in its own form; None if there is none for it."""
     if isinstance(value, str):
         return _prose(value) if tool in _PROSE.get(key, ()) else None
     if key in ("todos", "plan"):
@@ -62,7 +62,7 @@ def _steps(steps: list[ChecklistItem]) -> Markup:
 
 
 def _step(step: ChecklistItem) -> Markup:
-    """One thing to do; a status that we do not know is said in its own words."""
+    """One item of a checklist; an unknown status is shown in its own words."""
     word = shown(step.status.replace("_", " "), most=40)
     looks = f"to-do-{step.status}" if step.status in _STATUSES else "to-do-other"
     return Markup('<li class="{}"><span class="status">{}</span> {}</li>').format(
@@ -121,9 +121,7 @@ MOST_LETTERS = 16_000
 _LINES = 40
 _SHORT = 160  # letters
 _COMMANDS = ("command", "cmd", "script")
-_REPORTERS = frozenset(
-    {"Task", "Agent", "spawn_agent", "wait_agent"}
-)  # what they bring back is written for people
+_REPORTERS = frozenset({"Task", "Agent", "spawn_agent", "wait_agent"})  # their results are prose for people
 _SHOWN_AS_LINES = frozenset({"old_string", "new_string", "new_source", "content", "edits", "input", "patch"})
 _SHELLS = frozenset(
     {"Bash", "PowerShell", "shell", "exec_command", "local_shell", "shell_command", "container.exec"}
@@ -144,7 +142,7 @@ class Came(NamedTuple):
 
     words: str
     html: Markup
-    call: str  # as the log calls it: the same id may come again
+    call: str  # its id in the log, which may occur again
     seq: int | None
     n_hidden: int  # lines that are not shown
     length: int
@@ -155,7 +153,7 @@ class Came(NamedTuple):
 
 
 class EvidenceLine(NamedTuple):
-    """A line that proves something."""
+    """A line that proves a phase or the verdict."""
 
     path: str
     line: int
@@ -163,7 +161,7 @@ class EvidenceLine(NamedTuple):
 
 
 class PhaseView(NamedTuple):
-    """A moment in the life of a call."""
+    """A phase of a call."""
 
     what: str
     at: str | None
@@ -171,7 +169,7 @@ class PhaseView(NamedTuple):
 
 
 class CallView(NamedTuple):
-    """All that its page tells of a call."""
+    """All that the page shows of a call."""
 
     id: str
     seq: int | None
@@ -182,8 +180,8 @@ class CallView(NamedTuple):
     stated: str
     given: list[InputField]
     ran: list[InputField]
-    files: list[FileDiff]  # that it changed, or was to change
-    is_made: bool  # whether it came to that
+    files: list[FileDiff]  # that it changed, or would have changed
+    is_made: bool  # whether it did change them
     came: list[Came]
     phases: list[PhaseView]
     evidence: list[EvidenceLine]
@@ -251,7 +249,7 @@ def _part(key: str, value: Any, tool: str) -> InputField:
 
 
 def _long(key: str, value: Any, tool: str) -> InputField:
-    """A part that has lines of its own."""
+    """A part as a block of lines."""
     if isinstance(value, str):
         text, language = value, "bash" if tool in _SHELLS and key in _COMMANDS else None
     else:

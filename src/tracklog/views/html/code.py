@@ -1,21 +1,14 @@
-"""Code as it is read: words in colours by what they are.
+"""Render code with syntax colours, and numbered excerpts of files as agents read them.
 
-Rules of this room
+Rules
   1. Every letter of the code is in the output, in its order. What cannot be coloured is shown without colours.
-  2. Time and size are bounded: a lexer is asked as long as there is time, the rest of the code stays plain.
-  3. Classes, never styles: which colour a class has is said in static/code.css.
-
-Which language a piece of code is in: by the name that it is given, or by the name of its file.
-
-Rules of this room
-  1. Never by its content: a guess costs much and is wrong where it matters.
-  2. Only languages of this list: their lexers yield as they go and do not run away on what is made to hurt them.
-
-A piece of a file as agents read it: each line behind its number. Shown as code, with the numbers beside it.
-
-Rules of this room
-  1. Only what is numbered from line to line without a gap is taken for a file; the rest is shown as it came.
-  2. The numbers stand in a column of their own: who copies the code copies no numbers.
+  2. Time and size are bounded: a lexer runs as long as there is time, the rest of the code stays plain.
+  3. Classes, never styles: which colour a class has is defined in static/code.css.
+  4. The language comes from the name given, or from the name of the file, never from the content: a guess costs much
+     and is wrong where it matters.
+  5. Only languages of this list: their lexers yield as they go, and do not run away on hostile input.
+  6. Only text that is numbered from line to line without a gap counts as a file; the rest is shown as it came.
+  7. Line numbers are in a separate column, so that they are not copied with the code.
 """
 
 from __future__ import annotations
@@ -111,7 +104,7 @@ _LONGEST_PATH = 4_000
 
 
 def language_of(language: str | None, path: str | None) -> str | None:
-    """The name of the lexer for this language, or else for a file of this name."""
+    """The name of the lexer for this language, else for a file with this path."""
     return _by_name(language) or _by_path(path)
 
 
@@ -130,7 +123,7 @@ def _by_path(path: str | None) -> str | None:
 
 @cache
 def lexer(name: str) -> Lexer:
-    """The lexer of this name, which is one of ours."""
+    """The lexer with this name, one of LANGUAGES."""
     from pygments.lexers import get_lexer_by_name  # takes a while, and is wanted by few commands
 
     return get_lexer_by_name(name)
@@ -174,7 +167,7 @@ _remembered = Remembered(4_000_000)
 
 
 def code(text: str, *, language: str | None = None, path: str | None = None) -> Markup:
-    """A block of code, in colours where its language is known."""
+    """A block of code, coloured if its language is known."""
     name = language_of(language, path)
     return _remembered.get(text, name, lambda: _block(legible(text), name))
 
@@ -186,12 +179,12 @@ def _block(text: str, name: str | None) -> Markup:
 
 
 def is_colourable(text: str) -> bool:
-    """Whether a lexer is to be asked: not about much, and not about lines that no person writes."""
+    """Whether a text is short enough for a lexer, without lines longer than people write."""
     return len(text) <= MOST_COLOURED and max(map(len, text.split("\n"))) <= LONGEST_LINE
 
 
 def coloured(text: str, name: str) -> Markup:
-    """The text with the words in classes that have one; `name` is that of a lexer of ours."""
+    """The text as spans with the classes of its words; `name` is that of a lexer."""
     return Markup("".join(_spans(_merged(_lexed(text, name)))))
 
 
@@ -218,9 +211,7 @@ def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 def _lexed(text: str, name: str) -> Iterator[Piece]:
     tokens, done = lexer(name).get_tokens_unprocessed(text), 0
-    until = (
-        time.thread_time() + MOST_SECONDS
-    )  # of our own work: what others do meanwhile takes no colours away
+    until = time.thread_time() + MOST_SECONDS  # of this thread's work: other threads' work costs no colours
     try:
         for at, kind, piece in tokens:
             if at != done or not text.startswith(piece, done) or time.thread_time() > until:
@@ -244,7 +235,7 @@ _NUMBERED = re.compile(r" {0,9}([0-9]{1,7})[→\t](.*)")
 
 
 def numbered(text: str, *, path: str) -> Markup | None:
-    """The file's lines in the colours of its language, then what stands behind them; nothing if it has no numbers."""
+    """The numbered lines of a file in colours, then the text after them; None if the text is not numbered."""
     lines = text.split("\n")
     first, found = 0, list[str]()
     for line in lines:

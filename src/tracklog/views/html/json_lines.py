@@ -1,10 +1,10 @@
-"""The line of a log as it stands on disk: JSON, indented and foldable, or text with the place where it breaks.
+"""Render a raw line of a log: JSON, indented and foldable, or text with the place where it breaks.
 
-Rules of this room
-  1. Letters are those of the file: strings keep their escapes, numbers their digits, keys their order, twice or not. Only
-     the space between them is ours.
-  2. What would hide is spelled out, and bytes that are no text are `\\xNN`.
-  3. Time and size are bounded: beyond the bounds letters are counted, and deep nesting is not indented further.
+Rules
+  1. Letters are those of the file: strings keep their escapes, numbers their digits, keys their order, even if they are
+     repeated. Only the white space between them is ours.
+  2. Hidden characters are spelled out, and bytes that are no text are `\\xNN`.
+  3. Time and size are bounded: beyond the bounds letters are only counted, and deep nesting is not indented further.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _NO_UTF8 = re.compile("[\udc80-\udcff]")
 
 
 class Break(NamedTuple):
-    """Where JSON ends to be JSON, and why."""
+    """The offset at which JSON is broken, and why."""
 
     at: int
     why: str
 
 
 def json_lines(raw: bytes) -> Markup:
-    """The JSON in `raw` as lines, or `raw` as text with its break marked."""
+    """Renders JSON as lines, or broken JSON as text with the break marked."""
     text = raw.removesuffix(b"\n").decode("utf-8", "surrogateescape")
     broken = None if is_too_much(raw) else _break(text)
     return _Lines(text).html() if broken is None else _torn(text, broken)
@@ -81,17 +81,17 @@ def _torn(text: str, broken: Break) -> Markup:
 
 
 class _Lines:
-    """Goes through the tokens of a text and lays them out, one value on a line."""
+    """Lays out the tokens of a text, one value per line."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._out: list[str] = []
         self._n_letters = 0
         self._n_marks = 0
-        self._folds: list[bool] = []  # of each object and list that we are in: whether it can be folded
+        self._folds: list[bool] = []  # for each open object and list: whether it can be folded
 
     def html(self) -> Markup:
-        """All of it, or what the bounds allow."""
+        """The HTML of the whole text, or of as much as the bounds allow."""
         end = self._lay_out()
         self._out += ["</div></details>" for can_fold in reversed(self._folds) if can_fold]
         return Markup('<div class="json">{}{}</div>').format(
@@ -135,7 +135,7 @@ class _Lines:
             self._out.append(f"{bracket}\n" if len(self._folds) < _DEEPEST_FOLD else bracket)
 
     def _take_line(self) -> str:
-        """What stands before a bracket in its line, its key as a rule, goes with it."""
+        """Removes and returns what precedes a bracket in its line, usually its key."""
         start = len(self._out)
         while (
             start

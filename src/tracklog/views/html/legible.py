@@ -1,9 +1,9 @@
-"""Texts of logs made legible: what hides, moves or misleads is spelled out.
+"""Make texts of logs legible: spell out characters that hide, move or mislead.
 
-Rules of this room
-  1. Nothing is left out: a character that cannot be seen is written as its name, `␛` or `⟨U+202E⟩`.
-  2. What comes out can be sent: half characters, which no encoding takes, are spelled as well.
-  3. It is still text, not HTML: whoever shows it escapes it.
+Rules
+  1. Nothing is left out: an invisible character is written as its name, `␛` or `⟨U+202E⟩`.
+  2. The result can be encoded: lone surrogates are spelled out as well.
+  3. It is still text, not HTML: the caller escapes it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MOST_OF_A_LINE = 2_000
 
 _PICTURES = 0x2400  # where Unicode draws the first 32 control characters
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
-_UNSEEN = (  # marks without width, fillers, and the letters in which a second text can be written
+_UNSEEN = (  # marks without width, fillers, and letters in which a hidden text can be written
     "\u00ad\u115f\u1160\u17b4\u17b5\u180e\u200b\u2028\u2029\u2060-\u2065\u206a-\u206f\u2800\u3164\ufeff\uffa0"
     "\ufff9-\ufffb\U000e0000-\U000e00ff"
 )
@@ -28,12 +28,12 @@ _JOINER = "\u200d"  # between two pictures it makes one of them, as in families 
 
 
 def legible(text: str) -> str:
-    """A text of many lines: controls and half characters spelled out, the ends of its lines made one kind."""
+    """A text of many lines with controls and lone surrogates spelled out, and uniform line ends."""
     return _NO_TEXT.sub(_named, text.replace("\r\n", "\n"))
 
 
 def spelled(text: str) -> str:
-    """A text of many lines of which every letter must be seen, as of a command that somebody allows."""
+    """A text of many lines with every invisible letter spelled out, for a command that a user is to allow."""
     named = _NOT_SEEN.sub(_named, text)
     return named if named.isprintable() else "".join(one if _is_seen(one) else _name(one) for one in named)
 
@@ -43,7 +43,7 @@ def _is_seen(char: str) -> bool:
 
 
 def shown(text: str, *, most: int = MOST_OF_A_LINE) -> str:
-    """A title, name or path on one line: everything that hides is spelled out, line ends too."""
+    """A title, name or path on one line, with hidden characters and line ends spelled out."""
     cut = _without_its_middle(text, most)
     if cut.isprintable() and not _FILLERS.intersection(cut):
         return cut
@@ -51,7 +51,7 @@ def shown(text: str, *, most: int = MOST_OF_A_LINE) -> str:
 
 
 def gist(text: str, width: int) -> str:
-    """What fits into `width` letters: the beginning and the end, for a path says most with its end."""
+    """A text cut in the middle to `width` letters: the end of a path matters most."""
     return _without_its_middle(shown(text, most=max(width, 1) * 2), width)
 
 

@@ -1,18 +1,13 @@
-"""Prose of people and models: Markdown becomes safe HTML.
+"""Render Markdown of people and models as safe HTML, and decide which addresses become links.
 
-Rules of this room
-  1. Raw HTML is text. What the parser makes goes through an allow-list of tags and attributes after that.
-  2. Nothing is fetched: a picture is its words and its address.
-  3. Links lead away from here, by http, https or mail, or are no links: an address of our own pages in a log is text.
-  4. Nothing is lost: what would take too long, nests too deep or is too much is shown as plain text, and what is left
+Rules
+  1. Raw HTML is text. The parser's output is filtered by an allowlist of tags and attributes.
+  2. Nothing is fetched: a picture is shown as its words and its address.
+  3. A link leads to a named host in the world, by http, https or mail. An address of this machine, a number, or our own
+     pages is text: a log could plant a link that acts.
+  4. A link does not lie: when its words name another host than its address, the address is shown next to it.
+  5. Nothing is lost: what would take too long, nests too deep or is too long is shown as plain text, and what is left
      out is counted.
-
-Addresses in texts of logs: which of them may be links, and what must be said beside.
-
-Rules of this room
-  1. A link leads to a place with a name out in the world. What leads to this machine, to a number, or anywhere within our
-     own pages is text: a log could plant a link that acts.
-  2. A link does not lie: when its words name another place than its address, the address stands beside it.
 """
 
 from __future__ import annotations
@@ -47,25 +42,25 @@ _LONGEST = 4_000
 
 
 def leads_away(address: str) -> bool:
-    """Whether this is an address of the world outside, which may be a link."""
+    """Whether an address leads to another host, so that it may be a link."""
     if len(address) > _LONGEST:
         return False
     return _MAIL.fullmatch(address) is not None or _host(address) is not None
 
 
 def misleads(words: str, address: str) -> bool:
-    """Whether the words of a link name another place than the one it leads to."""
+    """Whether the words of a link name another host than its address."""
     named = _NAMED.search(words[:_LONGEST])
     return named is not None and _plain_name(named["host"]) != _plain_name(_host(address) or "")
 
 
 def link(address: str, words: str | Markup, *, title: str = "") -> Markup:
-    """A link to an address that leads away."""
+    """A link to an address that passed `leads_away`."""
     return Markup('<a href="{}" title="{}">{}</a>').format(address, f"{address} {title}".rstrip(), words)
 
 
 def linked(text: str) -> Markup:
-    """The text, with the addresses in it as links."""
+    """The text, with addresses in it as links."""
     return Markup("").join(_linked(text)) if "://" in text else escape(text)
 
 
@@ -81,7 +76,7 @@ def _linked(text: str) -> Iterator[Markup]:
 
 
 def _without_what_follows(address: str) -> str:
-    """A full stop or a bracket behind an address belongs to the sentence."""
+    """An address without a full stop or bracket at its end, which belongs to the sentence."""
     while address:
         last = address[-1]
         opener = _CLOSERS.get(last)
@@ -134,14 +129,14 @@ _remembered = Remembered(16_000_000)
 
 
 class Rendered(NamedTuple):
-    """A text as HTML, and how many letters of it are left out."""
+    """A text as HTML, and the number of letters left out."""
 
     html: Markup
     n_left: int
 
 
 def markdown(text: str, *, most: int = MOST_LETTERS) -> Markup:
-    """The text as HTML; what lies beyond `most` letters is counted in its last line."""
+    """The text as HTML; its last line counts the letters beyond `most`."""
     html, n_left = markdown_part(text, most=most)
     if not n_left:
         return html
@@ -149,13 +144,13 @@ def markdown(text: str, *, most: int = MOST_LETTERS) -> Markup:
 
 
 def markdown_part(text: str, *, most: int = MOST_LETTERS) -> Rendered:
-    """As much of the text as HTML as ends a line within `most` letters, and how much is left."""
+    """The text as HTML up to a line end within `most` letters, and the number of letters left out."""
     part = up_to_a_line(text, most)
     return Rendered(_remembered.get(part, None, lambda: _rendered(legible(part))), len(text) - len(part))
 
 
 def up_to_a_line(text: str, most: int) -> str:
-    """The beginning of a text, up to the last line that ends within `most` letters (or half a line, if it is longer)."""
+    """The beginning of a text, up to the last line end within `most` letters, or just `most` letters."""
     if len(text) <= most:
         return text
     end = text.rfind("\n", most // 2, most)
@@ -163,7 +158,7 @@ def up_to_a_line(text: str, most: int) -> str:
 
 
 def plain(text: str) -> Markup:
-    """The text as it is, line by line."""
+    """The text unformatted, line by line."""
     return Markup('<pre class="plain">{}{}</pre>').format("\n" if text.startswith("\n") else "", text)
 
 
@@ -177,7 +172,7 @@ def _rendered(text: str) -> Markup:
 
 
 def _formatted(text: str) -> Markup | None:
-    """The text as HTML; None if it nests too deep, for then the parser leaves out what is inside."""
+    """The text as HTML; None if it nests too deep, because the parser leaves out what is inside."""
     parser = _parser()
     tokens = parser.parse(text)
     if any(token.level >= _DEEPEST - 1 for token in tokens):
@@ -228,7 +223,7 @@ def _fence(
 
 
 def _words_of_a_fence(language: str, more: str) -> Markup:
-    """What stands behind the fence and is no language would be hidden otherwise."""
+    """The words after a fence that are no language, which would be hidden otherwise."""
     hidden = f"{language} {more}" if more else "" if language_of(language, None) else language
     return Markup('<p><span class="address">{}</span></p>').format(hidden) if hidden else Markup("")
 
@@ -279,7 +274,7 @@ def _cell(_renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: o
 
 
 def _keep_surplus_cells(state: StateCore) -> None:
-    """Cells beyond those of the head are left out by the parser: they go into the last one."""
+    """Adds cells beyond the table's head, which the parser leaves out, to the last cell."""
     lines = state.src.split("\n")
     columns, cell, row = 0, 0, ""
     for token in state.tokens:

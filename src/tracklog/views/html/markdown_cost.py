@@ -1,8 +1,8 @@
-"""How much work a text makes for the Markdown parser, told before it is done.
+"""Estimate how much work a text makes for the Markdown parser, before it is parsed.
 
-The parser's time grows with what it has to try: lines, the marks at their beginning, brackets, stars, cells. A text made
-to hurt it takes fifty times as long as prose. The prices below are measured, each on texts of nothing else, and rounded
-up; a text is formatted as far as they allow.
+The parser's time grows with what it has to try: lines, the marks at their beginning, brackets, stars, cells. Hostile
+text takes fifty times as long as prose. The prices below were measured, each on texts of nothing else, and rounded up;
+a text is formatted as far as they allow.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FEW_QUOTES = 50
 
 
 def easy_part(text: str) -> str:
-    """The beginning of the text that can be formatted in time, up to the end of a line; all of it as a rule."""
+    """The beginning of the text that can be formatted in time, up to a line end; usually all of it."""
     n_lines = text.count("\n") + 1
     n_priced = len(_PRICED.findall(text))
     at_most = n_lines * (_LINE_US + _BEGINNING_US + _LEVEL_US) + n_priced * _DEAREST_US
@@ -61,19 +61,19 @@ def _end_of_what_is_easy(text: str) -> int:
 
 
 class _Lines:
-    """Goes through a text line by line, as the parser does, and knows what a line stands in."""
+    """Prices a text line by line, tracking lists, quotes, tables and code as the parser does."""
 
     def __init__(self) -> None:
         self._before = ""
-        self._columns = 0  # of the table that we are in
+        self._columns = 0  # of the current table
         self._level = 0  # of the lists and quotes
-        self._fence = ""  # of the code that we are in
+        self._fence = ""  # of the current code block
         self._trusts_fences = True  # until there is one whose end we cannot tell for sure
         self._coloured = 0
         self._quotes = 0
 
     def price(self, line: str) -> float:
-        """What the next line costs."""
+        """The price of the next line."""
         if self._fence:
             return self._price_of_code(line)
         self._note_a_fence(line)
@@ -126,7 +126,7 @@ class _Lines:
         self._level = min(_DEEPEST, max(marks, indent // 2, goes_on))
 
     def _note_the_columns(self, line: str) -> None:
-        """A rule below a line with `|` begins a table, an empty line ends it; its rows all have the same cells."""
+        """Tracks tables: a rule below a line with `|` begins one, an empty line ends it; rows have as many cells."""
         if "|" in self._before and _RULE.fullmatch(line.rstrip("\n")):
             self._columns = max(self._columns, line.count("|"), self._before.count("|")) + 1
         elif not line.strip():

@@ -1,9 +1,9 @@
-"""Numbers and times as people read them, with the exact ones behind.
+"""Render numbers and times for people, with exact values as titles.
 
-Rules of this room
-  1. What is missing is drawn as missing, "–" with its reason, and never as a zero.
-  2. The exact value is the title of what is rounded.
-  3. Times are told from now; scripts keep them going and speak the reader's zone, without scripts it is UTC.
+Rules
+  1. A missing value is shown as missing, "–" with its reason, and never as a zero.
+  2. The title of a rounded value is the exact one.
+  3. Times are relative to now; scripts update them and use the reader's zone, without scripts it is UTC.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _MICRO_IN_DOLLAR = 1_000_000
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 _DAYS_TOLD = 30
 _MOST = 10**21  # beyond it a number is no count of anything
-_SKEW_S = 5  # clocks that differ by so little tell the same time
+_SKEW_S = 5  # clocks that differ by less count as equal
 
 
 def missing(why: str = NOT_IN_THE_LOG) -> Markup:
-    """What is not known, and why."""
+    """A dash for a missing value, with the reason as its title."""
     return Markup('<span class="none" title="{}">–</span>').format(shown(why))
 
 
@@ -78,7 +78,7 @@ def duration(ms: float | None, *, by: str | None = "stated", why: str = NOT_IN_T
 
 
 def when(at: str | None, now: datetime, *, why: str = NOT_IN_THE_LOG) -> Markup:
-    """A moment, told from now: `3 h ago`."""
+    """A moment relative to now: `3 h ago`."""
     moment = moment_of(at)
     if moment is None:
         return _no_moment(at, why)
@@ -88,7 +88,7 @@ def when(at: str | None, now: datetime, *, why: str = NOT_IN_THE_LOG) -> Markup:
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """How long ago a moment was, as times.js says it."""
+    """How long ago a moment was, in the words of times.js."""
     seconds = math.floor((now - moment).total_seconds())
     if seconds >= _DAYS_TOLD * _DAY or seconds < -_SKEW_S:
         return f"{moment:%Y-%m-%d}"
@@ -107,7 +107,7 @@ def exactly(moment: datetime) -> str:
 
 
 def moment_of(at: str | None) -> datetime | None:
-    """The moment that a log states; None for what is none."""
+    """The moment that a text of a log states; None if it is no time."""
     try:
         moment = datetime.fromisoformat(at or "")
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,10 +1,10 @@
-"""The pictures that stand in a line: base64 under `data`, wherever it is nested.
+"""Find the pictures in a line of a log, and tell their kind by their first bytes.
 
-Pictures in logs: what they are, by their own first bytes.
+Pictures are base64 under `data`, at any depth.
 
-Rules of this room
-  1. What a log calls a picture is not believed. Four kinds are known by their bytes; all else, SVG before all, is none:
-     it could hold scripts.
+Rules
+  1. What a log says about the kind of a picture is ignored. Four kinds are recognised by their bytes; anything else is
+     not shown, above all SVG: it could hold scripts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _IN_AN_ADDRESS = re.compile(r"data:image/[a-z+.-]+;base64,(.*)", re.DOTALL)
 
 
 def pictures_in(raw: bytes) -> list[bytes]:
-    """The bytes of each picture, in the order of the line; what is no base64 is left out."""
+    """The bytes of each picture, in the order of the line; invalid base64 is left out."""
     try:
         value, _ = loads(raw)
     except (ValueError, RecursionError):
@@ -65,14 +65,14 @@ Kind = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
 
 
 class Pictures(NamedTuple):
-    """The pictures that a line tells of."""
+    """The pictures of a line."""
 
-    shown: tuple[int, ...] = ()  # which of those that stand in it
+    shown: tuple[int, ...] = ()  # positions among the pictures in the line
     n_others: int = 0  # of another kind, or not in the line itself
 
 
 def pictures_of(raw: bytes, n: int) -> Pictures:
-    """Of the `n` pictures that a line tells of, those that can be shown."""
+    """Which of a line's `n` pictures can be shown."""
     if not n:
         return Pictures()
     known = [at for at, data in enumerate(pictures_in(raw)) if picture_kind(data) is not None]
@@ -80,7 +80,7 @@ def pictures_of(raw: bytes, n: int) -> Pictures:
 
 
 def picture_kind(data: bytes) -> Kind | None:
-    """What kind of picture this is; None if it is none that we show."""
+    """The media type of a picture; None if it is none that we show."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if data.startswith(b"\xff\xd8\xff"):

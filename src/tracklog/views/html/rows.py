@@ -1,8 +1,8 @@
-"""Rows of a thread as their templates need them: words, marks and HTML that is safe already.
+"""Rows of a thread as templates need them: words, classes and safe HTML.
 
-Rules of this room
-  1. Everything that comes from a log is escaped by the template, or made by one of this package's own renderers.
-  2. One line says what a step was; what it unfolds to is asked for when it is wanted (calls.py).
+Rules
+  1. Everything that comes from a log is escaped by the template, or made by one of this package's renderers.
+  2. One line sums up a row; its unfolded form is requested later (calls.py).
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class ConversationRowView(NamedTuple):
     last_seq: int
     kind: str
     classes: str
-    word: str  # what kind of thing it is
-    line: str  # what it was, on one line
+    word: str  # the kind of row, for people
+    line: str  # a summary on one line
     at: str | None
-    body: Markup | None = None  # its text, where that has looks
-    text: str = ""  # its text, where it has none
+    body: Markup | None = None  # its text as HTML, if it is formatted
+    text: str = ""  # its text, if it is not
     length: int = 0
     is_cut: bool = False
     call: str | None = None
@@ -91,12 +91,12 @@ class ConversationRowView(NamedTuple):
 
 
 def row_name(seq: int, n: int) -> str:
-    """By what a row is called in addresses."""
+    """The name of a row in addresses."""
     return f"r{seq}" if n == 0 else f"r{seq}.{n}"
 
 
 def row_views(rows: Iterable[ShownRow], *, lines: ThreadLines) -> list[ConversationRowView]:
-    """What the template is given for a window."""
+    """The rows of a window, as the template needs them."""
     return [_view(one, lines) for one in rows]
 
 
@@ -204,7 +204,7 @@ def _call_view(base: ConversationRowView, one: ShownRow) -> ConversationRowView:
 
 
 def _took(call: Call, at: str | None) -> Markup:
-    """How long it took; of one that runs, since when it does: the page goes on counting."""
+    """How long a call took; for a running one its start, from which the page counts on."""
     since_ms = moment_ms(at) if call.verdict == "running" else NO_TIME
     if since_ms == NO_TIME:
         return duration(call.took_ms, by=call.took_by, why="no line says how long it took")

@@ -1,7 +1,7 @@
-"""The style sheet of what is rendered here: code, terminals, JSON and changes of files, light and dark.
+"""Generate the style sheet of rendered code, terminals, JSON and diffs, for light and dark themes.
 
-It stands in views/web/static/code.css, as `python -m tracklog.views.html.styles` prints it. Letters have a contrast of
-at least 4.5 on every ground that they can stand on.
+It is stored in views/web/static/code.css, as `python -m tracklog.views.html.styles` prints it. Letters have a contrast
+of at least 4.5 on every background that they can have.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tracklog.views.html.terminal import COLOURS
 
 
 class Shade(NamedTuple):
-    """A colour in the light theme and in the dark one."""
+    """A colour in the light and in the dark theme."""
 
     light: str
     dark: str

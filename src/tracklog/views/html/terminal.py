@@ -1,11 +1,10 @@
-"""What programs wrote to a terminal, as it would have stood there: colours as classes, progress bars in their last state.
+"""Render terminal output as it looked in the end: colours as classes, progress bars when done.
 
-Rules of this room
-  1. Only colours and weights are obeyed. Every other escape is dropped: none moves, hides, asks or links.
-  2. Nothing hides: concealed text is shown, and so is the text in an escape that does not end.
-  3. A carriage return or backspace goes back within its line, and what follows writes over it.
-
-How letters look in a terminal: what its escapes say about colours and weights (ECMA-48, SGR).
+Rules
+  1. Only colours and weights (ECMA-48, SGR) are applied. Every other escape is dropped: none moves, hides, asks or
+     links.
+  2. Nothing is hidden: concealed text is shown, and so is the text in an escape that does not end.
+  3. A carriage return or backspace goes back within its line, and later letters overwrite earlier ones.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _FAINT = 40  # a colour whose parts differ by less than this is a grey
 
 
 class AnsiNames(NamedTuple):
-    """The names of the colours of letters and of what is behind them, and their weights."""
+    """How letters look: the names of their colour and background, and their weights."""
 
     colour: str = ""
     ground: str = ""
@@ -35,7 +34,7 @@ class AnsiNames(NamedTuple):
 
     @property
     def classes(self) -> str:
-        """As classes of HTML."""
+        """The HTML classes of this look."""
         names = [f"t-{self.colour}" if self.colour else "", f"t-on-{self.ground}" if self.ground else ""]
         return " ".join(filter(None, [*names, *(_WEIGHTS[one] for one in sorted(self.weights))]))
 
@@ -44,13 +43,13 @@ PLAIN = AnsiNames()
 
 
 def all_classes() -> list[str]:
-    """Every class that a look can have."""
+    """Every class that `AnsiNames.classes` can contain."""
     grounds = [f"t-on-{name}" for name in COLOURS]
     return [*(f"t-{name}" for name in COLOURS), *grounds, *_WEIGHTS.values()]
 
 
 def changed(look: AnsiNames, codes: str) -> AnsiNames:
-    """The look after an escape with these codes; what is no code changes nothing."""
+    """The look after an escape with these codes; unknown codes change nothing."""
     rest = iter(codes.split(";"))
     for part in rest:
         first, *finer = part.split(":")
@@ -84,13 +83,13 @@ def _without(look: AnsiNames, weights: set[int]) -> AnsiNames:
 
 
 def _colour_ahead(rest: Iterator[str]) -> str:
-    """`5;n` or `2;r;g;b`, which come behind the code for a colour of its own."""
+    """The colour in the codes after 38 or 48: `5;n` or `2;r;g;b`."""
     way = next(rest, "")
     return _named([way, *(next(rest, "") for _ in range({"5": 1, "2": 3}.get(way, 0)))])
 
 
 def _finer(parts: list[str]) -> str:
-    """`5:n`, `2:r:g:b` or `2::r:g:b`."""
+    """The colour in subcodes: `5:n`, `2:r:g:b` or `2::r:g:b`."""
     return _named([parts[0], *parts[-3:]] if parts[0] == "2" else parts)
 
 
@@ -111,7 +110,7 @@ def _of_table(n: int) -> str:
 
 
 def _nearest(red: int, green: int, blue: int) -> str:
-    """The name of the colour that is most like it; none for greys."""
+    """The name of the most similar colour; none for greys."""
     parts = (red, green, blue)
     if max(parts) - min(parts) < _FAINT:
         return ""
@@ -132,11 +131,11 @@ _ESCAPE = re.compile(
 )
 _GOES_BACK = re.compile(r"[\r\x08]")
 Piece = tuple[str, AnsiNames]
-_ERASED: Piece = ("", PLAIN)  # where a letter stood
+_ERASED: Piece = ("", PLAIN)  # the place of an erased letter
 
 
 def terminal(text: str, *, most: int = MOST_LETTERS) -> Markup:
-    """The text in a block, as it stood in the end; of much, the end."""
+    """A block with the text as it looked in the end; of a long text only its end."""
     n_before = max(0, len(text) - most)
     before = Markup('<span class="none">… {:,} letters before</span>\n').format(n_before) if n_before else ""
     inner = Markup("".join(_spans(_pieces(text[n_before:]))))
@@ -145,7 +144,7 @@ def terminal(text: str, *, most: int = MOST_LETTERS) -> Markup:
 
 
 def last_lines(text: str, n: int = 40) -> tuple[str, int]:
-    """The last `n` lines, and how many there are before them."""
+    """The last `n` lines, and the number of lines before them."""
     start = len(text) - text.endswith("\n")
     for _ in range(n):
         start = text.rfind("\n", 0, start)
@@ -155,7 +154,7 @@ def last_lines(text: str, n: int = 40) -> tuple[str, int]:
 
 
 def without_looks(text: str) -> str:
-    """The text without what only a terminal understands, for a line that has no room for looks."""
+    """The text without terminal escapes, for a line without formatting."""
     return _ESCAPE.sub(lambda found: "\n" if found["back"] == "\r" else "", text)
 
 
@@ -178,7 +177,7 @@ def _spans(pieces: Iterator[Piece]) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[list[Piece]]:
-    """Each line in pieces of one look; a look goes on until it is changed."""
+    """Each line in pieces of one look, which lasts until an escape changes it."""
     look = PLAIN
     lines = text.replace("\r\n", "\n").split("\n")
     for n, line in enumerate(lines):
@@ -189,34 +188,34 @@ def _lines(text: str) -> Iterator[list[Piece]]:
 
 
 class _Written:
-    """A line that goes on to its end."""
+    """A line that is written from left to right."""
 
     def __init__(self, look: AnsiNames) -> None:
         self.look = look
         self._pieces: list[Piece] = []
 
     def put(self, text: str) -> None:
-        """Writes where we stand."""
+        """Writes a text at the cursor."""
         self._pieces.append((text, self.look))
 
     def go_back(self, by: str) -> None:
-        """To the beginning, or by a letter."""
+        """Moves the cursor to the line's start, or one letter back."""
 
     def erase(self, what: str) -> None:
-        """What is behind us, before us, or both."""
+        """Erases to the end of the line, to its start, or all of it."""
 
     def pieces(self) -> list[Piece]:
-        """What stands there in the end."""
+        """The written pieces."""
         return self._pieces
 
 
 class _Overwritten(_Written):
-    """A line in which some letters are written over others."""
+    """A line in which letters overwrite others."""
 
     def __init__(self, look: AnsiNames) -> None:
         super().__init__(look)
         self._at = 0
-        self._erased_to = 0  # all before it is erased already, and need not be so again
+        self._erased_to = 0  # everything before it is erased already
 
     def put(self, text: str) -> None:
         self._erased_to = min(self._erased_to, self._at)

@@ -1,4 +1,4 @@
-"""What a call did, in a few words: the command, the file, the question."""
+"""Words for a call: what it did, its verdict, and why it failed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tracklog.model.events import TextSource
 from tracklog.model.session import Call, Verdict
 from tracklog.views.text.printing import count, short
 
-LONGEST = 300  # letters of what a call did, also where there is room for more
+LONGEST = 300  # most letters for what a call did, even on a wider line
 _LONGEST_REASON = 300
 _SEARCHED = 100_000  # letters of an error that are looked at
 # What Codex puts before the output of a command.
@@ -34,12 +34,12 @@ MARKS: dict[Verdict, tuple[str, str]] = {
 
 
 def what_it_did(call: Call, *, cwd: str | None) -> str:
-    """The most telling part of a call's input, safe and on one line."""
+    """What a call did, in a few words: the command, the file, the question; safe and on one line."""
     return short(told(call.arguments, cwd), LONGEST)
 
 
 def verdict_words(call: Call) -> str:
-    """The verdict with all that belongs to it: `backgrounded, ok`, `lost (inferred)`."""
+    """The verdict with its outcome and certainty: `backgrounded, ok`, `lost (inferred)`."""
     parts = [call.verdict, call.outcome or "", "time limit" if call.timed_out else ""]
     said = ", ".join(part for part in parts if part)
     return said if call.sureness == "stated" else f"{said} (inferred)"
@@ -58,7 +58,7 @@ def reason_of(call: Call) -> str:
 
 
 def error_text(said: str) -> str:
-    """What went wrong in the words of the tool, without what the client wrote around them."""
+    """The tool's own error message, without the client's wrapping."""
     text = said[:_SEARCHED]
     head = _HEAD.match(text)
     if head is None:
@@ -67,7 +67,7 @@ def error_text(said: str) -> str:
 
 
 def source_words(source: TextSource, name: str | None, *, is_whole: bool) -> str:
-    """Where the text of a result was read, if not in the result itself, and whether more of it is missing."""
+    """The source of a result's text, if not the result itself, and whether a part is missing."""
     name = name or ""
     words = {
         "result": "",
@@ -81,13 +81,13 @@ def source_words(source: TextSource, name: str | None, *, is_whole: bool) -> str
 
 
 def answers_words(call: Call) -> str:
-    """That a call was answered more than once; empty if it was not."""
+    """Words for a call that was answered more than once; else empty."""
     n_answers = sum(not result.is_note for result in call.results)
     return f"answered {n_answers:,} times" if n_answers > 1 else ""
 
 
 def stated_words(call: Call) -> str:
-    """What the client says that a subagent's work came to: `12.3k tokens, 4 tools stated`."""
+    """The totals that the client states for a subagent: `12.3k tokens, 4 tools stated`."""
     if call.stated is None:
         return ""
     tokens, tools = call.stated.tokens, call.stated.tool_uses

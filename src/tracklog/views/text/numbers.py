@@ -1,11 +1,10 @@
-"""Money and tokens as people and documents read them.
+"""Money, tokens and times as words for people and values for documents.
 
-Rules of this room
+Rules
   1. Money is rounded once, from pico-dollars, half to even: to micro-dollars for documents (`micro` of model/usage), here
-     to cents for people; what is less than ten cents keeps four places.
-  2. What has no price is None, and is never shown as a zero.
-
-Times as people read them, in this machine's zone; documents say them in UTC.
+     to cents for people; less than ten cents keeps four places.
+  2. A cost without a price is None, and is never shown as a zero.
+  3. Times for people are in this machine's zone; documents use UTC.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _HOUR_MS = 60 * _MINUTE_MS
 
 
 def when(at: str | None, *, now: datetime) -> str:
-    """A moment in few letters: `11-15 22:29`, and the day alone if it lies in another year."""
+    """A moment in few letters: `11-15 22:29`, or only the date if it is in another year."""
     moment = local_moment(at)
     if moment is None:
         return ""
@@ -37,7 +36,7 @@ def day_and_time(at: str | None) -> str:
 
 
 def local_moment(at: str | None) -> datetime | None:
-    """A time of a log on this machine's clock; None for what is none."""
+    """A time of a log in this machine's zone; None if it is no time."""
     moment = moment_of(at)
     try:
         return None if moment is None else moment.astimezone(local_zone())
@@ -46,7 +45,7 @@ def local_moment(at: str | None) -> datetime | None:
 
 
 def moment_in_seconds(ns: int) -> str:
-    """The time of a file as the documents write it."""
+    """The time of a file as documents write it."""
     return datetime.fromtimestamp(ns // 10**9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -70,7 +69,7 @@ _UNITS = ("", "k", "M", "B", "T")
 
 
 class CostRange(NamedTuple):
-    """What a row cost: at least and at most. None if nothing of it has a price."""
+    """The least and the most that a row cost; None if nothing in it has a price."""
 
     least: int | None
     most: int | None
@@ -97,19 +96,19 @@ def is_unpriced(row: UsageRow) -> bool:
 
 
 def n_tokens(row: UsageRow) -> int:
-    """All that went in and out."""
+    """All tokens of a row, input and output."""
     return row.tokens.prompt + row.tokens.output
 
 
 def difference(row: UsageRow) -> int | None:
-    """How much more our prices say than the log does; only where the log states the cost of every request."""
+    """Our cost minus the log's; None unless the log states the cost of every request."""
     if not row.requests or row.stated_requests < row.requests or is_unpriced(row):
         return None
     return row.cost_pico_usd - row.stated_pico_usd
 
 
 def saving(row: UsageRow) -> int:
-    """How much less was paid than would have been without a cache."""
+    """How much the cache saved."""
     return row.uncached_cost_pico_usd - row.cost_pico_usd
 
 
@@ -139,7 +138,7 @@ def short_number(n: int) -> str:
 
 
 def share(part: int, of: int) -> str:
-    """A share in whole percents; less than one is said so."""
+    """A share in whole percents, or `less than 1 %`."""
     if not of or not part:
         return "0 %"
     return f"{part * 100 // of} %" if part * 100 >= of else "less than 1 %"

@@ -1,10 +1,10 @@
-"""How words leave the program.
+"""Print answers and messages, and make foreign text safe for a terminal.
 
-Rules of this room
-  1. Answers go to stdout, talk and progress to stderr.
-  2. Nothing from a log, a file name or an argument reaches a terminal as it is: `safe` spells out every control
+Rules
+  1. Answers go to stdout, messages and progress to stderr.
+  2. Nothing from a log, a file name or an argument reaches a terminal unchanged: `safe` spells out every control
      character, escape, direction mark and undecodable byte. JSON is ASCII for the same reason.
-  3. Colour only on a terminal, and never against NO_COLOR. Nothing is said by colour alone.
+  3. Colour only on a terminal, and never against NO_COLOR. No information is in colour alone.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def answer(text: str) -> None:
-    """One line of the answer; what came from outside must be made safe before."""
+    """Prints one line of the answer; the caller makes foreign text safe."""
     sys.stdout.write(f"{text}\n")
 
 
 def answer_json(document: Mapping[str, Any]) -> None:
-    """The whole answer as one JSON document."""
+    """Prints the whole answer as one JSON document."""
     whole = {"schema_version": SCHEMA_VERSION, **document}
     answer(_indented(whole))
 
@@ -48,7 +48,7 @@ def _indented(document: Mapping[str, Any]) -> str:
 
 
 def answer_json_rows(name: str, rows: Iterable[Any]) -> None:
-    """The whole answer as one JSON document that is a list, written as its rows come, one on each line."""
+    """Prints the answer as one JSON document with a list, each row on a line as it comes."""
     sys.stdout.write(f'{{\n  "schema_version": {SCHEMA_VERSION},\n  {json.dumps(name)}: [')
     gap = "\n"
     for row in rows:
@@ -58,18 +58,18 @@ def answer_json_rows(name: str, rows: Iterable[Any]) -> None:
 
 
 def talk(text: str) -> None:
-    """One line beside the answer, for people."""
+    """Prints one line for people on stderr."""
     sys.stderr.write(f"{safe(text)}\n")
     sys.stderr.flush()
 
 
 def safe(text: str) -> str:
-    """The text on one line, with everything spelled out that a terminal would obey or hide."""
+    """The text on one line, with everything spelled out that a terminal would interpret or hide."""
     return text if text.isprintable() else "".join(map(_spelled, text))
 
 
 def safe_lines(text: str) -> list[str]:
-    """The text as lines, each safe; tabs stay, they only move."""
+    """The text as safe lines; tabs are kept."""
     lines = text.replace("\r\n", "\n").split("\n")
     return ["\t".join(map(safe, line.split("\t"))) for line in lines]
 
@@ -84,7 +84,7 @@ def short(text: str, width: int) -> str:
 
 
 def short_id(id: str) -> str:
-    """As much of an id as tells it apart, safe."""
+    """A prefix of an id that is unique enough, safe to print."""
     return short(id_start(id), 13)
 
 
@@ -97,18 +97,18 @@ def excerpt(text: str, width: int) -> str:
 
 
 def for_the_shell(path: str | os.PathLike[str]) -> str:
-    """The path as it can be typed behind a command."""
+    """The path quoted for the shell."""
     text = tilde(path)
     return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)
 
 
 def roots_for_the_shell(roots: Iterable[str | os.PathLike[str]]) -> str:
-    """The folders as options to be typed behind a command."""
+    """The folders as `--root` options, quoted for the shell."""
     return "".join(f" --root {for_the_shell(root)}" for root in roots)
 
 
 def size(n_bytes: int) -> str:
-    """A number of bytes as people say it: `532 bytes`, `3.4 MB`."""
+    """A number of bytes for people: `532 bytes`, `3.4 MB`."""
     value, step = float(n_bytes), 0
     while value >= 999.95 and step < len(_UNITS) - 1:
         value, step = value / 1000, step + 1
@@ -121,7 +121,7 @@ def count(n: int, noun: str) -> str:
 
 
 def percent(part: int, of: int) -> str:
-    """A share, rounded down: it says 100 % only when nothing is missing, and 0 % only when nothing is there."""
+    """A share, rounded down: 100 % only if nothing is missing, and 0 % only if there is nothing."""
     if part == of or not part:
         return "100 %" if part == of else "0 %"
     hundredths = part * 10_000 // of
@@ -129,7 +129,7 @@ def percent(part: int, of: int) -> str:
 
 
 def in_colour(stream: IO[str]) -> bool:
-    """Whether colours are welcome there."""
+    """Whether output to this stream may be coloured."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -146,7 +146,7 @@ _BEGINS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", 
 
 
 def cell(value: object) -> str | int | float:
-    """A value as a spreadsheet may have it."""
+    """A value that is safe as a cell of a spreadsheet."""
     if value is None:
         return ""
     if isinstance(value, int | float):
@@ -157,7 +157,7 @@ def cell(value: object) -> str | int | float:
 
 
 def short_model(model: str) -> str:
-    """A model's name without the maker and the day: `opus-4-6`."""
+    """A model's name without its maker and date: `opus-4-6`."""
     name = model.removeprefix("claude-")
     head, _, tail = name.rpartition("-")
     return head if head and len(tail) == 8 and tail.isdecimal() else name

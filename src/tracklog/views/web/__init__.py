@@ -1,1 +1,1 @@
-"""The browser's side: a server on loopback that shows the board, sessions, one session, search and health."""
+"""Serve the board, sessions, search and health to a browser, on loopback."""

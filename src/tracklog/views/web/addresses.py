@@ -1,9 +1,9 @@
-"""What an address asks for: filters, an order, a place to go on from; and the addresses beside it.
+"""Read filters, order and position from the address of a list, and make addresses with changes.
 
-Rules of this room
-  1. Everything that a list shows stands in its address, and nothing else does.
-  2. Another filter or order begins at the first page.
-  3. What cannot be meant is said, with a way on; nothing is guessed.
+Rules
+  1. Everything that a list shows is in its address, and nothing else is.
+  2. Another filter or order starts at the first page.
+  3. An invalid value is reported, with a link that leads on; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tracklog.views.html.legible import shown
 from tracklog.views.web.frame import NextLink, problem
 
 _LONGEST = 400  # letters of a value
-_LONGEST_PLACE = 8_000  # of where a page goes on: a letter of a title takes up to sixteen
+_LONGEST_PLACE = 8_000  # of the position to continue from: a letter of a title takes up to sixteen
 
 
 class NotMeant(Exception):  # noqa: N818 - what it says of a value
-    """A value of an address that means nothing."""
+    """An invalid value in an address."""
 
     def __init__(self, name: str, words: str) -> None:
         super().__init__(words)
@@ -36,21 +36,21 @@ class NotMeant(Exception):  # noqa: N818 - what it says of a value
 
 
 class PageUrl:
-    """A page with what it is asked."""
+    """The address of a page with its parameters."""
 
     def __init__(self, path: str, given: Mapping[str, str]) -> None:
         self.path = path
         self.given = given
 
     def __call__(self, **changes: str | None) -> str:
-        """The same page asked otherwise, from its beginning; None takes a filter away."""
+        """The address with changed parameters, from the first page on; None removes a filter."""
         asked = {
             name: value for name, value in {**self.given, **changes}.items() if value and name != "after"
         }
         return self._with(asked)
 
     def go_on(self, after: str) -> str:
-        """The page that follows."""
+        """The address of the next page."""
         return self._with({**self.given, "after": after})
 
     def _with(self, asked: Mapping[str, str]) -> str:
@@ -58,24 +58,24 @@ class PageUrl:
         return f"{self.path}?{words}" if words else self.path
 
     def without(self, *names: str) -> str:
-        """The same page without some filters."""
+        """The address without some filters."""
         return self(**dict.fromkeys(names))
 
 
 def given_in(request: Request, names: Iterable[str]) -> dict[str, str]:
-    """What an address says, of what can be said; of several values the last."""
+    """The known parameters of an address; of several values the last."""
     said = request.query_params
     most = dict.fromkeys(names, _LONGEST) | {"after": _LONGEST_PLACE}
     return {name: value for name in names if (value := said.get(name, "").strip()[: most[name]])}
 
 
 def as_typed(value: str) -> str:
-    """A value of a log as a field of a form shows it and sends it back: all that hides is spelled out."""
+    """A value of a log as a form field shows and sends it: with hidden characters spelled out."""
     return shown(value)[:_LONGEST].strip()
 
 
 def moment_in(given: Mapping[str, str], name: str, *, now: datetime) -> int | None:
-    """The moment that a filter means, in milliseconds. Raises NotMeant."""
+    """The moment of a filter, in milliseconds. Raises NotMeant."""
     if name not in given:
         return None
     try:
@@ -88,7 +88,7 @@ def moment_in(given: Mapping[str, str], name: str, *, now: datetime) -> int | No
 
 
 def order_in(given: Mapping[str, str], orders: Iterable[str], *, default: str) -> tuple[str, bool]:
-    """The order that is asked for, and whether it descends. Raises NotMeant."""
+    """The requested order, and whether it descends. Raises NotMeant."""
     said = given.get("sort", default)
     sort, is_descending = said.removeprefix("-"), said.startswith("-")
     known = list(orders)
@@ -98,13 +98,13 @@ def order_in(given: Mapping[str, str], orders: Iterable[str], *, default: str) -
 
 
 def packed(values: Iterable[Any]) -> str:
-    """Where a page ended, as it stands in an address."""
+    """Encodes the position where a page ended, for an address."""
     text = json.dumps(list(values), separators=(",", ":"))
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def unpacked(given: Mapping[str, str]) -> list[Any] | None:
-    """The same, as it was; None: from the beginning. Raises NotMeant."""
+    """Decodes the position to continue from; None: from the beginning. Raises NotMeant."""
     if "after" not in given:
         return None
     after = given["after"]
@@ -118,11 +118,11 @@ def unpacked(given: Mapping[str, str]) -> list[Any] | None:
 
 
 def wrong_place() -> NotMeant:
-    """That an address does not say where to go on."""
+    """The error for an invalid position in an address."""
     return NotMeant("after", "This address does not say where the list goes on: begin at its first page.")
 
 
 def said_what_is_not_meant(request: Request, wrong: NotMeant, address: PageUrl) -> Response:
-    """The page about it."""
+    """The page about an invalid value, with a link without it."""
     way = NextLink(address.without(wrong.name), "The list without it")
     return problem(request, 400, "Not understood", str(wrong), ways=[way])

@@ -1,11 +1,10 @@
-"""`/api/v1/…`: the documents that `--json` prints, for programs.
+"""Answer `/api/v1/…` with the documents that `--json` prints, for programs.
 
-Rules of this room
-  1. The command line answers, in a process of its own: there is one shape of each document, and no question holds up
-     the pages.
-  2. From outside come values of options that stand in the table here, and names of sessions. No path ever does.
-  3. Two questions at a time; a few more wait.
-  4. What the index answers is of the logs as they are at the question; only a long reading is not waited for.
+Rules
+  1. The command line answers, in a separate process: each document has one shape, and no query blocks the pages.
+  2. From outside come only values of the options in the table here, and names of sessions, never paths.
+  3. Two queries run at a time; a few more wait.
+  4. The index is brought up to date before it is queried, except when that takes long.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _ONE = {"agent": _WORD}
 
 
 class ApiCommand(NamedTuple):
-    """A command that may be asked, and what may be said along with it."""
+    """A command that the API offers, and its options."""
 
     options: dict[str, re.Pattern[str]]  # the flags are those that take a yes
     takes: re.Pattern[str] | None = None  # what the address may name
@@ -94,7 +93,7 @@ QUESTIONS = {
 
 
 def routes() -> list[BaseRoute]:
-    """The addresses of the API."""
+    """The routes of the API."""
     line = _Line()
     return [
         Route("/api/v1", _names),
@@ -109,7 +108,7 @@ def _names(request: Request) -> Response:  # noqa: ARG001 (starlette's signature
 
 
 def _index(request: Request) -> Response:
-    """How the index stands: the figures of `tracklog index`, and how fresh they are."""
+    """The figures of `tracklog index`, and how fresh the index is."""
     site = site_of(request)
     site.indexing.catch_up()
     with site.reading() as database:
@@ -118,14 +117,14 @@ def _index(request: Request) -> Response:
 
 
 class _Line:
-    """Those who ask stand in line: two are answered at a time."""
+    """A queue of requests: two are answered at a time."""
 
     def __init__(self) -> None:
         self._n_there = 0
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def answer(self, request: Request) -> Response:
-        """One question."""
+        """Answers one request."""
         name, what = request.path_params["name"], request.path_params.get("what")
         if name not in QUESTIONS:
             return error_document(404, f"no such question: ask for {', '.join([*QUESTIONS, 'index'])}")
@@ -146,7 +145,7 @@ class _Line:
 
 
 def words_for(name: str, what: str | None, given: Iterable[tuple[str, str]]) -> list[str]:
-    """The words of the command line that ask for this."""
+    """The arguments of the command line for this request."""
     question = QUESTIONS[name]
     options: list[str] = []
     for key, value in given:
@@ -166,7 +165,7 @@ def words_for(name: str, what: str | None, given: Iterable[tuple[str, str]]) -> 
 
 
 def _said_plainly(text: str, *, is_pattern: bool) -> str:
-    """The same query, not to be taken for a mistyped option, which `tracklog search` refuses even behind a `--`."""
+    """The query, escaped if it looks like a mistyped option, which `tracklog search` refuses even after `--`."""
     if not text.startswith("--"):
         return text
     return f"\\{text}" if is_pattern else f" {text}"
@@ -187,7 +186,7 @@ def _where(site: Site) -> list[str]:
 
 
 async def _asked(question: ApiCommand, words: list[str]) -> Response:
-    """What the command line says to these words."""
+    """Runs the command line with these arguments and answers with its output."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",

@@ -1,15 +1,9 @@
-"""The frame around every page: templates, the top bar, the foot, and the pages that say what went wrong.
+"""Render pages and parts of pages: templates, the top bar, the status bar, error pages.
 
-Rules of this room
+Rules
   1. Templates escape everything; what is HTML already was made by views/html and says so by its type.
-  2. Every page stands by itself: it can be read without scripts, and its address says all that it shows.
-
-What the foot says of the index: how much is read, how far behind, what went wrong.
-
-Rules of this room
-  1. It never says more than is known: after a pass that failed nothing is up to date.
-
-The foot of a page alone: what a page that is open already asks for when the index has gone on.
+  2. Every page is complete by itself: it can be read without scripts, and its address says all that it shows.
+  3. The status bar never claims more than is known: after a failed pass nothing is up to date.
 """
 
 from __future__ import annotations
@@ -41,7 +35,7 @@ _STAGES = {"settling": "putting sessions together", "counting": "counting what t
 
 
 class FootWords(NamedTuple):
-    """The foot of a page."""
+    """The status of the index, for the bar at the foot of a page."""
 
     tone: Tone
     what: str
@@ -53,12 +47,12 @@ class FootWords(NamedTuple):
 
     @property
     def tone_word(self) -> str:
-        """The tone for those who do not see it."""
+        """The tone in a word, for readers who do not see colours."""
         return "failed" if self.tone == "bad" else "attention"
 
 
 def foot_words(status: IndexStatus) -> FootWords:
-    """How the index stands, for people."""
+    """The status of the index in words."""
     said, why = _said(status), _short(status.why or "")
     if why and status.state == "reading":
         said, why = said._replace(tone="warn"), f"the reading before failed: {why}"
@@ -83,7 +77,7 @@ def _said(status: IndexStatus) -> FootWords:
 
 
 def _first(status: IndexStatus) -> FootWords:
-    """The newest logs are read first: what is there already can be used."""
+    """Progress of the first indexing; the newest logs are read first, so their sessions can be used already."""
     if not status.bytes_total:
         return FootWords("calm", "looking for logs")
     what = _STAGES.get(status.stage, "indexing, newest first")
@@ -135,7 +129,7 @@ _HIDES = re.compile("[\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060
 
 
 class NextLink(NamedTuple):
-    """A link that leads on from a page that has nothing to show."""
+    """A link that a page without content offers."""
 
     address: str
     words: str
@@ -190,17 +184,17 @@ def fragment(template: str, **values: Any) -> HTMLResponse:
 
 
 def text_answer(text: str, *, status: int = 200, media_type: str = "text/plain") -> Response:
-    """An answer of text that is made already."""
+    """A response with a finished text."""
     return Response(sendable(text), status, media_type=media_type)
 
 
 def quoted(text: str) -> str:
-    """A text as a part of an address; half characters, as names of files have them, are question marks."""
+    """A text as a part of an address; lone surrogates, as in names of files, become question marks."""
     return quote(text, safe="", errors="replace")
 
 
 def sendable(text: str) -> bytes:
-    """Half a character, as names of files and broken logs have them, is not worth an answer that fails."""
+    """A text as bytes; lone surrogates, as in names of files and broken logs, must not make a response fail."""
     return text.encode("utf-8", "replace")
 
 
@@ -211,14 +205,14 @@ def _rendered(template: str, values: Mapping[str, Any]) -> bytes:
 def problem(
     request: Request, status: int, title: str, text: str, *, ways: Sequence[NextLink] = ()
 ) -> HTMLResponse:
-    """A page that says what went wrong, and where to go from here."""
+    """A page that says what went wrong, with links that lead on."""
     return page(
         request, "problem.html", status=status, code=status, title=title, text=text, ways=ways or _MAIN_WAYS
     )
 
 
 def with_code(text: str) -> Markup:
-    """Words with `commands` in them: what stands between two backticks is set as code."""
+    """A text with the parts between two backticks as code."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return escape(text)
@@ -229,15 +223,15 @@ def with_code(text: str) -> Markup:
 
 
 def unchanged(text: str) -> Markup:
-    """A text for the value of a form, which sends it back as it is; what hides or moves letters is a reference here."""
+    """A text for a form field, which sends it back unchanged; hidden characters are written as references."""
     return Markup(_HIDES.sub(lambda char: f"&#x{ord(char[0]):X};", str(escape(text))))
 
 
 @cache
 def static_address(name: str) -> str:
-    """The address of a file of ours; another content has another address.
+    """The address of a static file, which changes with its content.
 
-    A script keeps its plain name: modules import one another by it, and by two names it would run twice.
+    A script keeps its plain name: modules import one another by it, and with two names it would run twice.
     """
     if name.endswith(".js"):
         return f"/static/{name}"
@@ -246,7 +240,7 @@ def static_address(name: str) -> str:
 
 
 def session_address(agent: str, session: str, call: str | None = None) -> str:
-    """Where a session is shown; or one of its calls, in whichever thread that stands."""
+    """The address of a session's page, or of one of its calls, in whichever thread."""
     address = f"/s/{quote(agent, safe='')}/{quote(session, safe='', errors='surrogateescape')}"
     if call is None:
         return address
@@ -255,6 +249,6 @@ def session_address(agent: str, session: str, call: str | None = None) -> str:
 
 
 def foot(request: Request) -> HTMLResponse:
-    """How the index stands now."""
+    """The current status bar, for pages that are open already."""
     site = site_of(request)
     return fragment("_foot.html", foot=site.indexing.status(), waiting=site.live.waiting())

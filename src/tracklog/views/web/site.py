@@ -1,7 +1,7 @@
-"""What every page needs: where things are, what runs now, how fresh the index is.
+"""State that every page needs: paths, live sessions, the index, prices.
 
-Rules of this room
-  1. One `Site` for the life of the server. Its parts are safe to ask from many threads.
+Rules
+  1. One `Site` for the life of the server. Its parts may be used from many threads.
   2. A connection to the index belongs to one request.
 """
 
@@ -37,7 +37,7 @@ def _utc_now() -> datetime:
 
 @dataclass
 class Site:
-    """The server's knowledge."""
+    """The state of the server."""
 
     home: Home
     roots: list[Root]
@@ -56,7 +56,7 @@ class Site:
         return reading(self.home)
 
     def prices(self) -> Prices:
-        """What models cost, with the user's own prices; read once."""
+        """Prices of models, with the user's own; read once."""
         with self._lock:
             if self._prices is None:
                 path = self.home.path / NAME
@@ -65,7 +65,7 @@ class Site:
 
     @property
     def tables(self) -> Tables:
-        """All sessions and calls; of very many it takes seconds to make them (`warm`)."""
+        """All sessions and calls; building them takes seconds if there are very many (`warm`)."""
         with self._lock:
             if self._tables is None:
                 self._tables = Tables(self.home, self.scope, self.prices)
@@ -73,15 +73,15 @@ class Site:
 
     @property
     def places(self) -> list[str]:
-        """Where is looked, each place once."""
+        """The roots that are searched, each once."""
         return list(dict.fromkeys(str(root.path) for root in self.roots))
 
     def live_row(self, agent: str, session: str) -> BoardRow | None:
-        """What is known live of a session, if it is on the board."""
+        """The board's row of a session, if it has one."""
         rows = self.live.snapshot().rows
         return next((row for row in rows if (row.agent, row.id) == (agent, session)), None)
 
 
 def site_of(connection: HTTPConnection) -> Site:
-    """The site that a request is for."""
+    """The site of a request."""
     return cast(Site, connection.app.state.site)

@@ -2,7 +2,7 @@
 
 Rules
   1. A model's item always gives `ModelReplied`, with its request.
-  2. Each text of a message in the user's name is judged for itself (translate/messages.py); what is left is one prompt.
+  2. Each text of a message in the user's name is judged for itself; what is left is one prompt.
   3. A prompt is given once, however often the file has it (translate/state.py).
 
 What a text in the user's or developer's name is: words of a person, or of the client.

@@ -1,14 +1,10 @@
-"""Patches as text, of one file or of many: unified diffs, and the patches that Codex applies.
+"""The changes that a call made in files, from its input, its result, or a patch as text.
 
-A unified diff says where its hunks stand. A patch of Codex only says what is around them (docs/formats/codex.md), so
-their places are unknown.
+Patches are unified diffs, which state the line numbers of their hunks, or those that Codex applies, which only state
+the lines around a change (docs/formats/codex.md), so that their line numbers are unknown.
 
-What a call changed in files, from what it was asked and what it answered, whatever tool it was.
-
-What the tools of Claude Code and Codex hold is told in docs/formats. The answer is trusted first: it says what was done
-and where; the question only says what was wanted.
-
-How many lines a call added and removed, for its one line in a list.
+The inputs and results of the tools of Claude Code and Codex are described in docs/formats. The result is used first: it
+says what was done and where; the input only says what was wanted.
 """
 
 from __future__ import annotations
@@ -59,7 +55,7 @@ class FileDiff:
 
 
 def file_diff(path: str, act: Act, view: DiffView, moved_to: str | None = None) -> FileDiff:
-    """The same, with names that show what they hide."""
+    """A FileDiff whose names have hidden characters spelled out."""
     return FileDiff(shown(path), act, view, None if moved_to is None else shown(moved_to))
 
 
@@ -76,20 +72,20 @@ class _File:
 
 
 def of_patch_text(text: str) -> DiffView:
-    """From a patch as text, unified or Codex's; where it is of many files, their names stand above their lines."""
+    """The view of a patch as text, unified or Codex's; if it has several files, headings name them."""
     files, n_left = _files(text)
     view = view_of(_together(files))
     return replace(view, n_left=view.n_left + n_left)
 
 
 def files_in(text: str) -> list[FileDiff]:
-    """The files in a unified diff, or in a patch of Codex."""
+    """The changed files of a unified diff, or of a patch of Codex."""
     files, _ = _files(text)
     return [file.made() for file in files[:MOST_FILES]]
 
 
 def files_of_changes(changes: object) -> list[FileDiff]:
-    """From the changes that Codex notes when it has applied a patch: by path, each with its kind."""
+    """The changed files in the record that Codex writes when it has applied a patch: changes by path."""
     pairs = changes.items() if isinstance(changes, dict) else ()
     return [
         made
@@ -138,7 +134,7 @@ def _files(text: str) -> tuple[list[_File], int]:
 
 
 class _Reader:
-    """Reads a patch line by line: heads, places, lines."""
+    """Parses a patch line by line."""
 
     def __init__(self) -> None:
         self.files: list[_File] = []
@@ -146,7 +142,7 @@ class _Reader:
         self._old_left = self._new_left = 0  # lines that the hunk says it still has
 
     def read(self, line: str, following: str) -> None:
-        """The next line of the patch, and the one behind it."""
+        """Reads the next line of the patch; `following` is the one after it."""
         if self._old_left > 0 or self._new_left > 0:
             self._take(line)
         elif file := _head(line, following):
@@ -203,7 +199,7 @@ _MOST_EDITS = 200
 
 
 def diffs_of_call(asked: object, answered: object) -> list[FileDiff]:
-    """The files that a call changed, or wanted to change; none if it is no such call."""
+    """The files that a call changed, or wanted to change; none for other calls."""
     for made in (_of_answer(answered), _of_question(asked)):
         if made:
             return made
@@ -264,18 +260,18 @@ NOT_MADE = frozenset(
     {"error", "denied", "blocked", "sibling_error"}
 )  # verdicts of calls that changed nothing
 _EDITORS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch"})
-_LARGEST = 500_000  # bytes that are looked at for it
+_LARGEST = 500_000  # bytes of input and result that are parsed for the counts
 
 
 class LineCounts(NamedTuple):
-    """How many lines came and went."""
+    """Number of lines added and removed."""
 
     added: int
     removed: int
 
 
 def changes_of(name: str, given: Raw, report: Raw) -> LineCounts | None:
-    """The lines that came and went; None where a call changes no file, or nobody knows what it did."""
+    """Lines that a call added and removed; None if it changes no file, or its changes are unknown."""
     if name not in _EDITORS or len(report) + len(given) > _LARGEST:
         return None
     told = opened(report)

@@ -1,13 +1,11 @@
-"""Changes of files as lines: what went, what came, and where.
+"""Changes of files as hunks of lines, with changed words marked.
 
-Rules of this room
-  1. A patch that the log holds is shown as it is, with its own line numbers. Where there is none, the lines are compared
-     here, and their place is unknown.
+Rules
+  1. A patch in the log is shown as it is, with its own line numbers. Without one, the texts are compared here, and line
+     numbers are unknown.
   2. Nothing raises: what is no patch gives no hunks.
-  3. Work and size are bounded: beyond the bounds lines are counted and not held, and texts that differ too much are shown
-     as one that went and one that came.
-
-Which words changed inside a line, where one line became another.
+  3. Work and size are bounded: beyond the bounds lines are only counted, and texts that differ too much are shown as
+     one removed and one added.
 """
 
 from __future__ import annotations
@@ -24,19 +22,19 @@ from tracklog.views.html.legible import legible, shown
 _MOST_PAIRS = 400
 _LONGEST_LINE = 500
 _MOST_DIFFERENCES = 60
-_ALIKE = 0.4  # what is less so is another line, and marks in it say nothing
+_ALIKE = 0.4  # below it, the lines have too little in common for marks to help
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 class DiffSegment(NamedTuple):
-    """A piece of a line, and whether it is what changed in it."""
+    """A piece of a line, and whether it changed."""
 
     text: str
     is_changed: bool
 
 
 def with_words(hunks: Sequence[DiffHunk]) -> list[DiffHunk]:
-    """The hunks, with what changed marked in lines that replace one another."""
+    """The hunks, with changed words marked in lines that replace one another."""
     room = _MOST_PAIRS
     made: list[DiffHunk] = []
     for hunk in hunks:
@@ -53,7 +51,7 @@ def with_words(hunks: Sequence[DiffHunk]) -> list[DiffHunk]:
 
 
 def changed_words(old: str, new: str) -> tuple[list[DiffSegment], list[DiffSegment]]:
-    """Both lines in parts; without marks if they are too long, or have too little in common."""
+    """Both lines in segments; without marks if they are too long, or have too little in common."""
     if max(len(old), len(new)) > _LONGEST_LINE:
         return [DiffSegment(old, is_changed=False)], [DiffSegment(new, is_changed=False)]
     before, after = _WORD.findall(old), _WORD.findall(new)
@@ -76,7 +74,7 @@ def _parts(words: Sequence[str], matched: Sequence[Match], side: int) -> list[Di
 
 
 def _pairs(lines: Sequence[DiffLine]) -> Iterator[tuple[int, int]]:
-    """Where lines went and others came in their place: the first with the first, and so on."""
+    """Pairs of a removed line and the added one in its place: the first with the first, and so on."""
     n = 0
     while n < len(lines):
         gone = _run(lines, n, "-")
@@ -103,7 +101,7 @@ _NO_NEWLINE = "\\"
 
 
 class DiffLine(NamedTuple):
-    """A line that stayed, came or went; its numbers where they are known."""
+    """A line that stayed, was added or was removed; with its numbers if known."""
 
     kind: Kind
     old_n: int | None
@@ -130,7 +128,7 @@ class DiffHunk(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """As much of a hunk as is shown at once, and how many of its lines are not."""
+    """The lines of a hunk that are shown at first, and the number of the others."""
 
     hunk: DiffHunk
     lines: list[DiffLine]
@@ -167,7 +165,7 @@ class DiffView:
 
 
 class RawHunk(NamedTuple):
-    """A hunk as it was read: where it stands, if that is said, and its lines with their sign in front."""
+    """A hunk as it was read: its line numbers, if known, and its lines with their signs."""
 
     old_start: int | None
     new_start: int | None
@@ -178,40 +176,40 @@ class RawHunk(NamedTuple):
 
 
 def of_patch(patch: object) -> DiffView:
-    """From Claude Code's `structuredPatch`: a list of hunks with their lines."""
+    """The view of Claude Code's `structuredPatch`: a list of hunks with their lines."""
     return view_of(_hunks_of(patch))
 
 
 def of_texts(old: str, new: str) -> DiffView:
-    """From two texts, where no patch says how one became the other."""
+    """The view of a change from one text to another, without a patch."""
     return of_edits([(old, new)])
 
 
 def of_edits(edits: Iterable[tuple[str, str]]) -> DiffView:
-    """From several edits, each a text and what it became."""
+    """The view of several edits, each an old and a new text."""
     return view_of(hunk for old, new in edits for hunk in _compared(old, new))
 
 
 def of_new_file(content: str) -> DiffView:
-    """From the content of a file that was not there before."""
+    """The view of a new file with this content."""
     lines, n_more = first_lines(content, MOST_LINES)
     return view_of([RawHunk(0, 1, [f"+{line}" for line in lines], more_added=n_more)])
 
 
 def of_deleted_file(content: str) -> DiffView:
-    """From the content of a file that is gone."""
+    """The view of a deleted file that had this content."""
     lines, n_more = first_lines(content, MOST_LINES)
     return view_of([RawHunk(1, 0, [f"-{line}" for line in lines], more_removed=n_more)])
 
 
 def changed_counts(patch: object) -> tuple[int, int]:
-    """How many lines a `structuredPatch` adds and removes, without making more of it."""
+    """Number of lines that a `structuredPatch` adds and removes, without making a view."""
     signs = [line[:1] for hunk in _hunks_of(patch) for line in hunk.lines]
     return signs.count("+"), signs.count("-")
 
 
 def first_lines(text: str, most: int) -> tuple[list[str], int]:
-    """The lines of a text as editors number them: the first `most`, and how many there are beyond."""
+    """The first `most` lines of a text, as editors count lines, and the number of the others."""
     lines = text.split("\n", most)
     rest = lines.pop() if len(lines) > most else ""
     if lines[-1] == "" and not rest:
@@ -306,7 +304,7 @@ def _signed(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
 
 
 def _around_changes(lines: Sequence[str]) -> Iterator[list[str]]:
-    """The changed lines with a few beside them; those far from any change are left out."""
+    """Groups of changed lines with a few around them; lines far from any change are left out."""
     changed = [n for n, line in enumerate(lines) if line[0] != " "]
     start: int | None = None
     end = 0

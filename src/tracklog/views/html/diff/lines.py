@@ -15,7 +15,7 @@ Match = tuple[int, int]  # places in the old and in the new sequence
 
 
 class DiffStep(NamedTuple):
-    """What went and what came before one thing that stayed (None at the end)."""
+    """The removed and added ranges before an item that stayed (None at the end)."""
 
     old_from: int
     old_to: int
@@ -25,7 +25,7 @@ class DiffStep(NamedTuple):
 
 
 def matches(old: Sequence[str], new: Sequence[str], most_differences: int) -> list[Match]:
-    """Which things of the one are which of the other, in order; only those at both ends if too much differs."""
+    """Pairs of equal items, in order; only those at both ends if too much differs."""
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     inner = _myers(old[head : len(old) - tail], new[head : len(new) - tail], most_differences)
@@ -37,7 +37,7 @@ def matches(old: Sequence[str], new: Sequence[str], most_differences: int) -> li
 
 
 def steps(matched: Sequence[Match], n_old: int, n_new: int) -> Iterator[DiffStep]:
-    """The way from the old sequence to the new one."""
+    """The steps from the old sequence to the new one."""
     old, new = 0, 0
     for one, other in matched:
         yield DiffStep(old, one, new, other, one)
@@ -68,7 +68,7 @@ def _myers(old: Sequence[str], new: Sequence[str], most: int) -> list[Match]:
 
 
 def _start(furthest: dict[int, int], diagonal: int, n_differences: int) -> tuple[int, bool]:
-    """How far one gets on a diagonal by one more difference, and whether that is something new (or else gone)."""
+    """The furthest start on a diagonal with one more difference, and whether that is an addition, not a removal."""
     down, right = furthest.get(diagonal + 1, -1), furthest.get(diagonal - 1, -1) + 1
     is_down = diagonal == -n_differences or (diagonal != n_differences and right <= down)
     return (down, True) if is_down else (right, False)

@@ -1,1 +1,1 @@
-"""One package per page."""
+"""The pages, one package each."""

@@ -1,19 +1,15 @@
-"""The guard in front of everything: pages, parts of pages, streams, files and errors alike.
+"""The guard of every request: it checks host, origin and credentials, and adds headers to responses.
 
-Rules of this room
-  1. Nothing is done for a request before all of this is known: it names us, it comes from no other site, it has the
-     token or our cookie. Only the sign-in page needs neither.
-  2. Every answer leaves with the headers of docs/security.md#headers, whoever made it. None leads elsewhere.
+Rules
+  1. Nothing is done for a request before all of this is checked: it names this server, it comes from no other site, it
+     has the token or our cookie. Only the sign-in page needs neither.
+  2. Every response has the headers of docs/security.md#headers, whatever made it. None redirects elsewhere.
   3. A wrong token costs time, a right one never does.
-  4. What went wrong inside is said on stderr, never to who asked.
-
-Whether a request may be meant for us: judged by what its headers say, before anything is done with it.
-
-Rules of this room
-  1. A page of another site can make a browser send us requests, and by rebinding its own name to this machine even read
-     the answers. It cannot choose Host, Origin and Sec-Fetch-Site: all three are looked at on every request.
-  2. A header that is there twice, or that we do not understand, is refused. Nothing is guessed.
-  3. Pages at other ports of this machine are other sites, whatever browsers call them (`same-site`).
+  4. Internal errors are printed on stderr, never sent to the client.
+  5. A page of another site can make a browser send us requests, and by rebinding its own name to this machine even read
+     the answers. It cannot choose Host, Origin and Sec-Fetch-Site: all three are checked on every request.
+  6. A header that occurs twice, or that we do not understand, is refused. Nothing is guessed.
+  7. Pages at other ports of this machine are other sites, even if browsers call them `same-site`.
 """
 
 from __future__ import annotations
@@ -53,13 +49,13 @@ class RequestHeaders:
         return [value for key, value in self.headers if key == name]
 
     def one(self, name: bytes) -> bytes | None:
-        """The value of a header, if it is there once."""
+        """The value of a header that occurs exactly once."""
         values = self.all(name)
         return values[0] if len(values) == 1 else None
 
     @property
     def is_navigation(self) -> bool:
-        """Whether a browser opens this as a page of its own, in no frame of another."""
+        """Whether a browser opens this as a top-level page, not in a frame."""
         return (self.one(b"sec-fetch-mode"), self.one(b"sec-fetch-dest")) == _NAVIGATION
 
     @property
@@ -68,7 +64,7 @@ class RequestHeaders:
 
     @property
     def methods(self) -> Sequence[str]:
-        """How this address may be asked, as far as the guard has a say in it."""
+        """The methods that the guard allows for this address."""
         return METHODS[:2] if self.is_sign_in else METHODS
 
     @property
@@ -77,13 +73,13 @@ class RequestHeaders:
 
     @property
     def is_ahead_of_time(self) -> bool:
-        """Whether a browser only guesses that somebody may want this."""
+        """Whether this is a prefetch of the browser."""
         names = (b"sec-purpose", b"purpose", b"x-purpose", b"x-moz")
         return any(word in value.lower() for name in names for value in self.all(name) for word in _GUESSES)
 
     @property
     def is_surely_from_us(self) -> bool:
-        """Whether a browser says that one of our own pages sent this (`refusal_of` has seen that it is no other)."""
+        """Whether a browser states that one of our own pages sent this (`refusal_of` has excluded others)."""
         return self.one(b"origin") is not None or self.one(b"sec-fetch-site") == b"same-origin"
 
 
@@ -91,7 +87,7 @@ _GUESSES = (b"prefetch", b"prerender", b"preview")
 
 
 def refusal_of(asked: RequestHeaders, hosts: Sequence[str]) -> RefusedRequest | None:
-    """Why a request is not let in, whoever sent it."""
+    """Why a request is refused whatever its credentials; None if it is not."""
     return (
         _by_host(asked, hosts)
         or _by_size(asked)
@@ -211,7 +207,7 @@ _OUR_MISTAKE = RefusedRequest(
 
 
 class Guard:
-    """Lets in who has the token and comes from no other site."""
+    """ASGI middleware that lets in requests with the token or cookie and from no other site."""
 
     def __init__(self, app: ASGIApp, keys: SignInKeys) -> None:
         self._app = app
@@ -219,7 +215,7 @@ class Guard:
         self._n_waiting = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handles one request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -265,7 +261,7 @@ class Guard:
         return (await self._wrong() if is_wrong else None) or _NOT_SIGNED_IN
 
     async def _wrong(self) -> RefusedRequest | None:
-        """Makes who guesses wait, as long as not too many do so already."""
+        """Delays a wrong guess; refuses it if too many are delayed already."""
         if self._n_waiting >= _MOST_WAITING:
             return _TOO_MANY
         self._n_waiting += 1
@@ -278,7 +274,7 @@ class Guard:
     async def _sign_in(
         self, asked: RequestHeaders, scope: Scope, receive: Receive, leaving: _Leaving
     ) -> None:
-        """Trades a code for a cookie; only here does a GET change anything."""
+        """Exchanges a code for a cookie; only here does a GET change anything."""
         codes = parse_qs(asked.query.decode("latin-1")).get("code", [])
         if asked.is_ahead_of_time or asked.method == "HEAD":  # neither is the reader's own wish
             await _refuse(_NOT_NOW, asked, scope, receive, leaving)
@@ -295,7 +291,7 @@ class Guard:
 
 
 class _Leaving:
-    """Sends an answer on its way, with the headers that every answer has."""
+    """Sends a response with the headers that every response has."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -323,7 +319,7 @@ def _dress(message: Message) -> None:
 
 
 class _Received:
-    """The body as it was read, then whatever comes."""
+    """Replays the body that was read, then receives what follows."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._body: bytes | None = body
@@ -337,7 +333,7 @@ class _Received:
 
 
 async def _whole_body(asked: RequestHeaders, receive: Receive) -> bytes | RefusedRequest:
-    """What was sent, if it is not too much and does not take too long."""
+    """The body of a request, unless it is too large or too slow."""
     stated = [length for length in asked.all(b"content-length") if length.isdigit()]
     if any(len(length) > 9 or int(length) > LARGEST_BODY for length in stated):
         return _TOO_LARGE
@@ -365,12 +361,12 @@ async def _refuse(
         answer.headers["allow"] = ", ".join(asked.methods)
     if refusal.status in (429, 503):
         answer.headers["retry-after"] = "1"
-    answer.headers["connection"] = "close"  # what stands behind, a body or more requests, is not even read
+    answer.headers["connection"] = "close"  # a body or more requests after it are not even read
     await answer(scope, receive, leaving)
 
 
 def _bearers(asked: RequestHeaders) -> list[bytes]:
-    """What was given as a token; anything else in that place is a wrong one."""
+    """The tokens in a request; any other authorization counts as a wrong one."""
     return [
         value[7:].strip() if value[:7].lower() == b"bearer " else b"" for value in asked.all(b"authorization")
     ]
@@ -383,7 +379,7 @@ def _cookies(asked: RequestHeaders, name: str) -> list[bytes]:
 
 
 def say_what_went_wrong() -> None:
-    """The traceback of what is being handled, on stderr; it may quote a log, so it is made safe for a terminal."""
+    """Prints the current traceback on stderr, made safe for a terminal: it may quote a log."""
     for line in safe_lines(traceback.format_exc().rstrip("\n")):
         sys.stderr.write(f"{line}\n")
     sys.stderr.flush()

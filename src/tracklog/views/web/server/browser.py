@@ -1,8 +1,8 @@
-"""Opens the sign-in link in the user's browser.
+"""Open the sign-in link in the user's browser.
 
-The words of a command can be read by every user of a machine, and a browser takes its time to start: who sees the code
-there could be quicker. So the browser is given a file of ours to open, which leads on to the link and which nobody else
-may read (docs/security.md#opening-the-browser).
+The arguments of a command can be read by every user of a machine, and a browser takes its time to start: another user
+could use the code first. So the browser is given a private file to open, which leads on to the link
+(docs/security.md#opening-the-browser).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PAGE = """<!doctype html>
 
 
 def has_browser(environ: Mapping[str, str], platform: str = sys.platform) -> bool:
-    """Whether a browser would open where the user sits: not at the other end of ssh, nor without a screen."""
+    """Whether a browser would open on the user's screen: not over ssh, nor without a screen."""
     if environ.get("BROWSER"):
         return True
     if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
@@ -39,7 +39,7 @@ def has_browser(environ: Mapping[str, str], platform: str = sys.platform) -> boo
 
 
 class Opening:
-    """A browser that is being opened; the file that leads it is gone when `close` returns."""
+    """A browser that is being opened; its file is deleted when `close` returns."""
 
     def __init__(
         self, link: str, home: Home, *, is_used: Callable[[], bool], say: Callable[[str], None]
@@ -57,12 +57,12 @@ class Opening:
             Thread(target=work, daemon=True).start()
 
     def close(self) -> None:
-        """Removes the file, at once."""
+        """Deletes the file at once."""
         self._is_over = True
         self._page.unlink(missing_ok=True)
 
     def wait(self, most_s: float = _KEPT_S) -> None:
-        """Returns when the link was opened, or when that takes too long."""
+        """Waits until the link was used, at most `most_s`."""
         deadline = time.monotonic() + most_s
         while not (self._is_over or self._is_used() or time.monotonic() > deadline):
             time.sleep(_LOOK_S)
@@ -78,7 +78,7 @@ class Opening:
 
 
 def open_in_browser(page: Path) -> bool:
-    """Whether a browser took it; one that runs in the foreground returns when it is closed."""
+    """Opens a page and returns whether a browser took it; one in the foreground returns when it is closed."""
     import webbrowser
 
     try:

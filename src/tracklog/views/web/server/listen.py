@@ -1,9 +1,7 @@
-"""Which servers run for a home: each holds a lock on a file of its own for as long as it lives.
+"""Register running servers of a home, and bind the address and port to listen on.
 
-Who finds that lock held knows that the server lives and has its port. Nothing is sent to a port to find out: it may
-belong to somebody else by now.
-
-Where the server listens: its address, its port, and the names that it answers to.
+Each server holds a lock on its own file as long as it lives. If the lock is held, the server lives and has its port.
+Nothing is sent to a port to find out: another program may have it by now.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ _PAUSE_S = 0.02
 
 
 class Instance(NamedTuple):
-    """A server that runs."""
+    """A running server."""
 
     host: str  # with its port, as a browser names it
     port: int
@@ -40,7 +38,7 @@ class Instance(NamedTuple):
 
 @contextmanager
 def registered(home: Home, instance: Instance) -> Iterator[None]:
-    """Tells of a server while it runs."""
+    """Registers a server while the block runs."""
     path = _folder(home) / f"{instance.port}.json"
     descriptor = _locked(path)
     try:
@@ -53,7 +51,7 @@ def registered(home: Home, instance: Instance) -> Iterator[None]:
 
 
 def running(home: Home, roots: Sequence[Path], *, port: int | None) -> Instance | None:
-    """The server that shows just these folders, at this port if one is asked for."""
+    """The running server of exactly these folders, at this port if one is given."""
     wanted = _names(roots)
     for instance in instances(home):
         if instance.roots == wanted and port in (None, instance.port):
@@ -62,7 +60,7 @@ def running(home: Home, roots: Sequence[Path], *, port: int | None) -> Instance 
 
 
 def instances(home: Home) -> Iterator[Instance]:
-    """All servers of this home that run now; what others left behind is removed."""
+    """All running servers of a home; files of dead ones are deleted."""
     for path in sorted((home.path / "serve").glob("*.json")):
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -93,7 +91,7 @@ def _folder(home: Home) -> Path:
 
 
 def _locked(path: Path) -> int:
-    """The file of a server, held. Who looks for servers may hold it, or remove it, for a moment."""
+    """Opens and locks the file of a server, retrying: a process that lists servers may hold or delete it briefly."""
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         descriptor = open_private(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
@@ -121,7 +119,7 @@ def _is_still_there(path: Path, descriptor: int) -> bool:
 
 
 def _read(descriptor: int) -> Instance | None:
-    """What a server says of itself; nothing in the moment before it does."""
+    """The registered server; None just before it has written its file."""
     try:
         return Instance(**json.loads(os.pread(descriptor, 1 << 16, 0)))
     except (ValueError, TypeError):
@@ -141,7 +139,7 @@ class ListenAddress(NamedTuple):
 
 
 def address_of(host: str, *, is_for_the_network: bool = False) -> ListenAddress:
-    """Where to listen; only on this machine, unless the network is wanted in so many words."""
+    """The address to listen on; raises UserError if it is not loopback, unless the network is explicitly wanted."""
     name = "127.0.0.1" if host == "localhost" else host.strip("[]")
     try:
         address = ipaddress.ip_address(name)
@@ -157,7 +155,7 @@ def address_of(host: str, *, is_for_the_network: bool = False) -> ListenAddress:
 
 @contextmanager
 def bound(address: ListenAddress, wanted: int | None, home: Home) -> Iterator[socket.socket]:
-    """A socket that has its port and does not listen yet."""
+    """A socket that is bound to its port but does not listen yet."""
     port = PORT if wanted is None else wanted
     # only of sockets that name TCP does asyncio ask that nothing is held back: else every answer takes 40 ms more
     with socket.socket(address.family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
@@ -172,7 +170,7 @@ def bound(address: ListenAddress, wanted: int | None, home: Home) -> Iterator[so
 
 
 def listen(listener: socket.socket, home: Home) -> None:
-    """Lets connections come; there may be many."""
+    """Starts listening, with room for many connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < _MOST_FILES:
         most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(_MOST_FILES, hard)
@@ -201,7 +199,7 @@ def _who_has(port: int, home: Home) -> str:
 
 
 def _listener_at(port: int) -> str | None:
-    """Who listens there, if the system tells us."""
+    """The process that listens at a port, if the system tells us."""
     import psutil
 
     with suppress(psutil.Error, OSError):

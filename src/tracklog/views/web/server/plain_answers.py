@@ -1,6 +1,6 @@
-"""Answers without a frame: for who is not signed in, and for where the frame itself fails.
+"""Responses without the frame, for clients that are not signed in, or if the frame itself fails.
 
-The frame's style and scripts are behind the token, so these pages do without. They are made of words of ours alone.
+The frame's style and scripts are behind the token, so these pages do without. They contain only words of ours.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ _PAGE = """<!doctype html>
 
 
 class RefusedRequest(NamedTuple):
-    """Why a request is not answered, in words for people."""
+    """Why a request is refused, in words for people."""
 
     status: int
     title: str
     text: str
-    leads_on: bool = False  # whether who came here by a link may go on, by a click
+    leads_on: bool = False  # whether a click may lead on, after a link from another site
 
 
 def is_for_programs(path: str) -> bool:
-    """Whether what is at this address is read by a program, not by a person."""
+    """Whether an address is read by scripts, not by people."""
     return path.startswith(("/_/", "/static/"))
 
 
 def is_of_the_api(path: str) -> bool:
-    """Whether this is an address of the API, whose answers are JSON."""
+    """Whether this is an address of the API, which answers in JSON."""
     return path == "/api" or path.startswith("/api/")
 
 
 def refusal_answer(refusal: RefusedRequest, path: str) -> Response:
-    """The answer in the form that is expected at this address."""
+    """The response to a refused request, in the form that is expected at its address."""
     if is_of_the_api(path):
         return error_document(refusal.status, f"{refusal.title}: {refusal.text}")
     if is_for_programs(path):
@@ -63,17 +63,17 @@ def refusal_answer(refusal: RefusedRequest, path: str) -> Response:
 
 
 def plain_page(status: int, title: str, text: str, *, goes_to: str | None = None) -> Response:
-    """A page of our own words, which may go on to another by itself."""
+    """A page of our own words, which may lead on to another by itself."""
     head = f'<meta http-equiv="refresh" content="0;url={goes_to}">\n' if goes_to else ""
     return HTMLResponse(_PAGE.format(head=head, title=title, text=text), status)
 
 
 def error_document(status: int, text: str) -> Response:
-    """An error of the API; text of any origin is ASCII here, as all our JSON is."""
+    """An error of the API as JSON, which is ASCII like all our JSON."""
     document = {"schema_version": 1, "error": text, "status": status}
     return Response(json.dumps(document) + "\n", status, media_type="application/json")
 
 
 def phrase(status: int) -> str:
-    """What a status is called."""
+    """The name of an HTTP status."""
     return HTTPStatus(status).phrase.capitalize()

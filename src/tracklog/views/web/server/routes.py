@@ -1,11 +1,7 @@
-"""The application: all addresses, what is said when something is wrong with one, and the guard before all of it.
+"""The application: the table of all addresses, error responses, static files, and the guard.
 
-The table of all addresses.
-
-The files of ours that pages are made of: styles, scripts, the icon.
-
-Rules of this room
-  1. What is served was listed at the start: a name is looked up in a table, and never becomes a path.
+Rules
+  1. Static files were listed at the start: a name is looked up in a table, and never becomes a path.
 """
 
 from __future__ import annotations
@@ -63,13 +59,13 @@ _OUR_MISTAKE = (
 
 
 def make_app(site: Site, keys: SignInKeys) -> ASGIApp:
-    """Everything that is served, behind its guard."""
+    """The whole application, behind its guard."""
 
     return Guard(unguarded_app(site, routes()), keys)
 
 
 def unguarded_app(site: Site, routes: Sequence[BaseRoute]) -> Starlette:
-    """Some addresses, with the pages that say what went wrong."""
+    """An application of some routes, with its error responses."""
     app = Starlette(
         routes=list(routes),
         exception_handlers={
@@ -81,7 +77,7 @@ def unguarded_app(site: Site, routes: Sequence[BaseRoute]) -> Starlette:
             Exception: _our_mistake,
         },
     )
-    app.router.redirect_slashes = False  # nothing here leads elsewhere by itself
+    app.router.redirect_slashes = False  # nothing here redirects
     app.state.site = site
     return app
 
@@ -97,7 +93,7 @@ def _by_status(request: Request, error: Exception) -> Response:
 
 
 def _nearest(path: str) -> list[NextLink]:
-    """The pages whose addresses are most like this one; if none is, all of them."""
+    """The pages with the most similar addresses; if there are none, all pages."""
     words = {address: name for _, address, name in NAV}
     near = get_close_matches(f"/{path.strip('/').partition('/')[0]}", words, n=3, cutoff=0.5)
     return [NextLink(address, words[address]) for address in near or words]
@@ -112,7 +108,7 @@ def _wrong_use(request: Request, error: Exception) -> Response:
 
 
 def _store_trouble(request: Request, error: Exception) -> Response:
-    site_of(request).indexing.nudge()  # who keeps the index sets a damaged one aside, and makes it anew
+    site_of(request).indexing.nudge()  # the background indexing sets a damaged index aside, and rebuilds it
     return said_so(
         request, 503, "The index cannot be used", _sentence(error), ways=[NextLink("/doctor", "Doctor")]
     )
@@ -135,7 +131,7 @@ def _sentence(error: Exception) -> str:
 def said_so(
     request: Request, status: int, title: str, text: str, *, ways: Sequence[NextLink] = ()
 ) -> Response:
-    """What went wrong, in the form that is expected at this address."""
+    """The response to an error, in the form that is expected at its address."""
     path = request.url.path
     if is_of_the_api(path):
         return error_document(status, text or title)
@@ -156,7 +152,7 @@ TYPES = {
 
 
 class StaticFile(NamedTuple):
-    """A file as it is served."""
+    """A static file as it is served."""
 
     body: bytes
     media_type: str
@@ -164,13 +160,13 @@ class StaticFile(NamedTuple):
 
 @cache
 def files() -> dict[str, StaticFile]:
-    """Every file of ours by its name, read once."""
+    """All static files by name, read once."""
     found = sorted(path for path in STATIC.iterdir() if path.suffix in TYPES and path.is_file())
     return {path.name: StaticFile(path.read_bytes(), TYPES[path.suffix]) for path in found}
 
 
 def static(request: Request) -> Response:
-    """One file by its exact name."""
+    """The static file with exactly this name."""
     found = files().get(request.path_params["name"])
     if found is None:
         return PlainTextResponse("There is no such file.\n", status_code=404)
@@ -178,7 +174,7 @@ def static(request: Request) -> Response:
 
 
 def routes() -> list[BaseRoute]:
-    """What is answered, and by whom."""
+    """The table of all addresses."""
     return [
         Route("/", page.board),
         Route("/sessions", sessions_page.sessions),

@@ -1,17 +1,13 @@
-"""The server itself: takes its port, prints the link, answers until it is told to end.
+"""Run the server: take its port, print the link, answer until a signal ends it.
 
-Rules of this room
-  1. It listens on this machine alone, unless it is told otherwise in so many words.
-  2. The port is taken first, then the link is printed, then it listens: who has the link never meets another server.
-     A port that is taken is said, and no other is taken instead.
-  3. It ends within a second, whoever still listens.
-
-One connection, and how long it may keep us waiting.
-
-Rules of this room
-  1. Who connects must say within five seconds what it wants, and again for every further request.
-  2. There is always room for one more: if too many are connected, the one that has been idle longest must go.
-  3. What is no HTTP gets the same headers as every other answer (server/access_control.py).
+Rules
+  1. It listens on this machine only, unless explicitly told otherwise.
+  2. The port is bound first, then the link is printed, then it listens: a link never leads to another server. A taken
+     port is reported, and no other is used instead.
+  3. It ends within a second, even if clients are still connected.
+  4. A client must send its request within five seconds of connecting, and each further one likewise.
+  5. There is always room for one more connection: if there are too many, the longest idle one is closed.
+  6. A request that is no HTTP gets the same headers as every other response (server/access_control.py).
 """
 
 from __future__ import annotations
@@ -61,16 +57,16 @@ MOST_CONNECTIONS = 512
 
 
 class Connection(H11Protocol):
-    """HTTP/1.1 as uvicorn speaks it, with limits."""
+    """A connection of uvicorn's HTTP/1.1, with limits."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._waiting: asyncio.TimerHandle | None = None
-        self._since = self.loop.time()  # when it was last heard of
+        self._since = self.loop.time()  # when data last came
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being answered here."""
+        """Whether no request is being answered."""
         is_answered = self.cycle is None or self.cycle.response_complete
         return is_answered and not self.transport.is_closing()
 
@@ -93,7 +89,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Says that this was no request of HTTP, in the words and with the status of who found out."""
+        """Responds that this is no HTTP request, with the parser's message and status."""
         error = sys.exception()
         status = getattr(error, "error_status_hint", 400)
         if "Host: header" in str(error):  # h11 counts that header itself, and never lets two of them through
@@ -126,14 +122,14 @@ class Connection(H11Protocol):
         goes.transport.abort()
 
 
-_CUT_OFF_S = 0.6  # after the wish to end: who does not read what is sent is not waited for
+_CUT_OFF_S = 0.6  # after the signal to end: clients that do not read are not waited for
 _KEEP_ALIVE_S = 15
 _LAST_LOOK_S = 0.3
 _STARTED_WITHIN_S = 20.0  # so long may a browser take to open the link, before the terminal is given back
 
 
 class ServeOptions(NamedTuple):
-    """How to serve."""
+    """Options of `serve`."""
 
     home: Home
     given: tuple[Path, ...]  # the folders that were asked for; none: the agents' own
@@ -146,7 +142,7 @@ class ServeOptions(NamedTuple):
 
 
 def serve(wish: ServeOptions) -> int:
-    """Serves until a signal comes; the exit code. If a server runs already, prints a new link to it instead."""
+    """Serves until a signal comes; returns the exit code. If a server runs already, prints a new link to it instead."""
     address = address_of(wish.host, is_for_the_network=wish.is_for_the_network)
     if (found := running(wish.home, wish.given, port=wish.port or None)) is not None:
         _lead_to(found, wish)
@@ -176,7 +172,7 @@ def _lead_to(found: Instance, wish: ServeOptions) -> None:
 
 
 def _print(link: str, instance: Instance, wish: ServeOptions) -> None:
-    """The link comes first, and at once."""
+    """Prints the link, first and at once."""
     if wish.as_json:
         answer_json({"url": link, "port": instance.port, "pid": instance.pid, "home": str(wish.home.path)})
     else:
@@ -217,7 +213,7 @@ def _answer_all(
 
 @contextmanager
 def closing_site(site: Site) -> Iterator[Site]:
-    """All that the pages show; what was begun for it has ended when the block has."""
+    """Closes a site at the end of the block, with all of its background work."""
     try:
         yield site
     finally:
@@ -230,7 +226,7 @@ def closing_site(site: Site) -> Iterator[Site]:
 
 
 def _begin(site: Site) -> None:
-    """Begins to look at the logs; what the first page would have to wait for is made beside."""
+    """Starts watching and indexing the logs, and prepares in the background what the first page needs."""
     site.live.start()
     site.indexing.start()
     Thread(target=_warm_up, args=(site,), daemon=True).start()
@@ -244,7 +240,7 @@ def _warm_up(site: Site) -> None:
 
 
 def make_site(home: Home, roots: Sequence[Root]) -> Site:
-    """What is known of some roots; nothing is begun yet."""
+    """The site of some roots, with nothing started yet."""
     from tracklog.app.index.background import Indexing
     from tracklog.app.live.board import Live
     from tracklog.app.live.event_hub import Hub
@@ -259,7 +255,7 @@ def make_site(home: Home, roots: Sequence[Root]) -> Site:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn, told by signals to end, and by nobody to raise them again."""
+    """A uvicorn server that ends on a signal, and does not raise it again."""
 
     def __init__(self, config: uvicorn.Config, on_end: Callable[[], None]) -> None:
         super().__init__(config)
@@ -268,7 +264,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Hears signals while it serves."""
+        """Handles signals while it serves."""
         heard = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup has it
             heard.append(signal.SIGHUP)
@@ -295,7 +291,7 @@ class Server(uvicorn.Server):
 
 
 def make_server(app: ASGIApp, *, on_end: Callable[[], None]) -> Server:
-    """A server of our own kind: quiet, of few words, without patience."""
+    """A server with our settings: no log, no extra headers, short timeouts."""
     config = uvicorn.Config(
         app,
         http=Connection,

@@ -1,13 +1,13 @@
-"""Who may come in: the token of a home, links that work once, and the cookie that a browser gets for one.
+"""Credentials: the token of a home, links that work once, and the cookie that a browser gets.
 
-Rules of this room
-  1. The token has 256 bits and stands in one file, which only its user may read. It is in no address, no argument, no
-     log, no page and no environment.
-  2. A code is good once, for ten minutes. What is kept of it is a file named by its digest: who takes that file away
-     has used it. So any process of its user can make a link, and no server needs to be asked for one.
-  3. What is given and what is right are compared in the same time wherever they differ.
-  4. A cookie is no token. It is good for as long as its server runs: cookies know no ports, so a browser shows it to
-     everything else that is served from this address, too.
+Rules
+  1. The token has 256 bits and is in one file, which only its user may read. It is in no address, no argument, no log,
+     no page and no environment.
+  2. A code works once, for ten minutes. It is stored as a file named by its digest: deleting that file uses it. So any
+     process of its user can make a link, without asking a server.
+  3. Given and right values are compared in constant time.
+  4. A cookie is not the token. It is good as long as its server runs: cookies ignore ports, so a browser sends it to
+     every other server at this address, too.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _CLOCK_SLACK_S = 5.0  # a file system's clock may be a little ahead of ours
 
 
 class Token(NamedTuple):
-    """The token, and why there is a new one, if the old one was no longer good."""
+    """The token, and why it was replaced, if it was."""
 
     value: str
     why_new: str | None = None
 
 
 class _NoLongerGood(Exception):  # noqa: N818 - a state of the file
-    """The file of the token is ours, but what stands in it is no secret or no token."""
+    """The file of the token is ours, but its content is not secret or not a token."""
 
 
 def token_of(home: Home) -> Token:
-    """The token of a home: made if there is none, and made anew if others could have read it."""
+    """The token of a home: made if missing, and replaced if others could have read it."""
     home.make()
     path = home.path / "token"
     try:
@@ -64,7 +64,7 @@ def _read(path: Path) -> str:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise
-    except OSError as error:  # a link, too: somebody else may have put it there
+    except OSError as error:  # also for a symbolic link, which another user may have put there
         raise _not_to_be_trusted(path, why_failed(error)) from error
     try:
         _trust(path, os.fstat(descriptor))
@@ -86,7 +86,7 @@ def _trust(path: Path, about: os.stat_result) -> None:
 
 
 def _made(path: Path) -> str:
-    """Puts a whole file in its place, unless another process was quicker: then theirs counts."""
+    """Writes a new token, unless another process was quicker: then its token counts."""
     fresh = secrets.token_hex(32)
     aside = path.with_name(f".token.{secrets.token_hex(8)}")
     with open(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
@@ -107,13 +107,13 @@ def _not_to_be_trusted(path: Path, why: str) -> UserError:
 
 
 class Codes:
-    """The codes of sign-in links of one home, each good once."""
+    """The one-time codes of sign-in links of a home."""
 
     def __init__(self, home: Home) -> None:
         self._folder = home.path / "serve" / "codes"
 
     def make(self) -> str:
-        """A new code; those that were never used and are too old are forgotten."""
+        """Makes a new code, and deletes unused ones that are too old."""
         make_private_folder(self._folder.parent)
         make_private_folder(self._folder)
         for place in self._folder.iterdir():
@@ -124,7 +124,7 @@ class Codes:
         return code
 
     def use(self, code: str) -> bool:
-        """Whether the code is good; it no longer is after this."""
+        """Uses up a code; returns whether it was good."""
         if not 0 < len(code) <= _LONGEST_CODE:
             return False
         place = self._place(code)
@@ -132,11 +132,11 @@ class Codes:
         return self.forget(code) and is_fresh
 
     def is_known(self, code: str) -> bool:
-        """Whether the code was not used yet."""
+        """Whether a code exists and was not used yet."""
         return self._place(code).exists()
 
     def forget(self, code: str) -> bool:
-        """Whether there was such a code; only one of many who ask at once is told so."""
+        """Deletes a code; returns whether it existed, which is true for only one of concurrent callers."""
         try:
             self._place(code).unlink()
         except FileNotFoundError:
@@ -157,7 +157,7 @@ def _is_fresh(place: Path) -> bool:
 
 @dataclass(frozen=True)
 class SignInKeys:
-    """What opens a server: which hosts it answers to, its token, its codes, and its cookie."""
+    """The hosts that a server answers to, its token, its codes, and its cookie."""
 
     hosts: tuple[str, ...]  # as a browser names them, each with its port; the first is ours
     cookie: str
@@ -166,31 +166,31 @@ class SignInKeys:
     _cookie_value: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
     def is_token(self, given: bytes) -> bool:
-        """Whether this is the token."""
+        """Whether the given value is the token."""
         return hmac.compare_digest(given, self.token.encode())
 
     def is_cookie(self, given: bytes) -> bool:
-        """Whether this is the value of our cookie."""
+        """Whether the given value is that of our cookie."""
         return hmac.compare_digest(given, self._cookie_value.encode())
 
     def set_cookie(self) -> str:
-        """The header that signs a browser in, until it is closed or the server ends."""
+        """The Set-Cookie header that signs a browser in, until it is closed or the server ends."""
         return f"{self.cookie}={self._cookie_value}; Path=/; HttpOnly; SameSite=Strict"
 
 
 def link_to(host: str, code: str) -> str:
-    """The address that signs in who opens it first."""
+    """The address that signs in the browser that opens it first."""
     return f"http://{host}{SIGN_IN}?code={code}"
 
 
 def cookie_name(home: Path, port: int) -> str:
-    """The name of the cookie: another server at the same address has another one."""
+    """The name of the cookie, which differs from that of other servers at the same address."""
     mark = blake2b(f"{port}\0{home.absolute()}".encode("utf-8", "surrogateescape"), digest_size=4)
     return f"tracklog_{mark.hexdigest()}"
 
 
 def local_hosts(port: int) -> tuple[str, ...]:
-    """How a browser on this machine names the server."""
+    """The names of the server in browsers on this machine."""
     names = ("127.0.0.1", "localhost", "[::1]")
     bare = names if port == PLAIN_PORT else ()  # browsers leave out the port that goes without saying
     return (*(f"{name}:{port}" for name in names), *bare)

@@ -1,11 +1,11 @@
-"""What happens, told to every browser that listens: one stream each, which goes on where it was broken off.
+"""Server-sent events: one stream for each browser, which resumes where it was interrupted.
 
-Rules of this room
-  1. Events are kept once, in a ring. A listener is a number, how far it was told: who does not read costs no more memory
-     than that, and holds up nobody.
-  2. Whoever comes back says what it heard last, and hears all since; if the ring has gone on too far, or another server
-     numbered it, it is told `reset`, and asks for everything anew.
-  3. Events say that something changed, in numbers and names. What it is now is asked for by who wants to know.
+Rules
+  1. Events are kept once, in a ring buffer. A listener is only its position in it: one that does not read costs no more
+     memory, and delays no other.
+  2. A returning client sends the id of its last event, and gets all later ones; if the ring no longer has them, or
+     another server numbered them, it gets `reset`, and loads everything again.
+  3. Events say that something changed, in numbers and names. A client that wants the new state requests it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HEARTBEAT = b": still here\n\n"
 
 
 class EventStream(Response):
-    """An answer without end."""
+    """A response that streams events until the client leaves."""
 
     media_type = "text/event-stream"
 
@@ -41,7 +41,7 @@ class EventStream(Response):
         receive: Receive,
         send: Send,
     ) -> None:
-        """Tells until the client leaves or the server ends."""
+        """Sends events until the client leaves or the server ends."""
         telling = asyncio.ensure_future(self._tell(send))
         leaving = asyncio.ensure_future(self._left(receive))
         try:
@@ -56,7 +56,7 @@ class EventStream(Response):
                 raise end
 
     async def _left(self, receive: Receive) -> None:
-        """Returns when the client is gone, or when a server that ends has waited long enough for it to read."""
+        """Waits until the client is gone, or until an ending server has given it enough time to read."""
         leaving = asyncio.ensure_future(_gone(receive))
         ending = asyncio.ensure_future(self._listener.is_over.wait())
         try:
@@ -94,8 +94,8 @@ async def _gone(receive: Receive) -> None:
 
 
 async def stream(request: Request) -> Response:
-    """`/_/events`."""
-    if request.method == "HEAD":  # it is told of the stream, and must not wait for its end
+    """`/_/events`: the stream of events."""
+    if request.method == "HEAD":  # it gets the headers only, and must not wait for the end
         return Response(media_type=EventStream.media_type)
     hub = site_of(request).events
     joined = hub.join(request.headers.get("last-event-id"))

@@ -1,10 +1,10 @@
-"""Answers to sessions that were started with `tracklog run --ask-here`: shown whole first, then given.
+"""Answer permission requests of sessions started with `tracklog run --ask-here`, shown whole first.
 
 Rules
-  1. Nobody allows what they have not seen: the answer carries a digest of the question as it was shown, and a question that
-     has changed since, was answered or is gone takes none. What cannot be shown whole cannot be allowed here.
-  2. The first answer counts, wherever it was given. What became of it is said.
-  3. Only a POST answers; the guard has seen to it that it comes from a page of ours.
+  1. Nobody allows what they have not seen: the answer carries a digest of the question as it was shown, and a question
+     that has changed since, was answered or is gone accepts none. What cannot be shown whole cannot be allowed here.
+  2. The first answer counts, wherever it was given. The page says what became of it.
+  3. Only a POST answers; the guard has checked that it comes from our own page.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FATES: dict[Fate, str] = {
 
 
 class _Given(NamedTuple):
-    """What a person decided, and of what."""
+    """The answer in a form, and the question that it is for."""
 
     run: str
     id: str
@@ -51,7 +51,7 @@ class _Given(NamedTuple):
 
 
 async def answer(request: Request) -> Response:
-    """`/answer`: the question, or what became of the answer to it."""
+    """`/answer`: shows the question, or what became of the answer."""
     if request.method == "POST":
         body = await request.body()
         return await run_in_threadpool(_answered, request, body)
@@ -59,7 +59,7 @@ async def answer(request: Request) -> Response:
 
 
 def digest_of(ask: Ask) -> str:
-    """A mark of all that a person is shown of a question."""
+    """A digest of all that the page shows of a question."""
     seen = [
         ask.run,
         ask.id,
@@ -76,7 +76,7 @@ def digest_of(ask: Ask) -> str:
 
 
 def _shown(request: Request) -> Response:
-    """The page that shows what would be allowed."""
+    """The page that shows what is to be allowed."""
     wanted = request.query_params
     ask = _found(request, wanted.get("run", ""), wanted.get("id", ""))
     if ask is None:
@@ -133,7 +133,7 @@ def _told(request: Request, ask: Ask, given: _Given) -> Response:
 
 
 def _read(request: Request, body: bytes) -> _Given | None:
-    """What the form says; None if it is none of ours."""
+    """The values of the form; None if it is not ours."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _FORM or len(body) > _LONGEST_FORM:
         return None
@@ -159,7 +159,7 @@ def _gone(request: Request) -> Response:
 
 
 def _address(ask: Ask) -> str:
-    """The page of its session; one with an odd name has none."""
+    """The address of its session's page; that of all sessions if its id is not printable."""
     return session_address("claude", ask.session) if ask.session.isprintable() else "/sessions"
 
 

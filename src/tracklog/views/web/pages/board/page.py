@@ -1,8 +1,7 @@
-"""The board: who needs you, who works, who is quiet.
+"""The page of the board: which sessions need you, work, or are quiet.
 
-What sessions that run are called: as in every list, by the title or the first prompt that the index knows.
-
-Until the index knows a session, what the watch has seen of it is its name: a title, else its last prompt.
+A session is named by the title or first prompt that the index has, as in every list; until it is indexed, by what the
+watcher has seen: a title, else its last prompt.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from tracklog.views.web.site import Site, site_of
 
 
 def named(rows: Sequence[BoardRow], database: Database | None) -> tuple[BoardRow, ...]:
-    """The rows, each with its name as its title."""
+    """The rows with their names as titles."""
     known = titles_of(database.db, ((row.agent, row.id) for row in rows)) if database is not None else {}
     return tuple(
         row._replace(title=known.get((row.agent, row.id)) or row.title or row.last_prompt) for row in rows
@@ -48,7 +47,7 @@ def board(request: Request) -> Response:
 
 
 def rows(request: Request) -> Response:
-    """What of it changes."""
+    """The part of the page that changes."""
     return fragment("_board.html", **_values(request))
 
 
@@ -78,7 +77,7 @@ def _values(request: Request) -> dict[str, Any]:
 
 
 def _named_shot(site: Site) -> BoardShot:
-    """The board, each session by its name; by what the watch has seen while the index cannot be asked."""
+    """The board with named sessions; with the watcher's names if the index cannot be used."""
     shot = site.live.snapshot()
     try:
         with site.reading() as database:
@@ -88,13 +87,13 @@ def _named_shot(site: Site) -> BoardShot:
 
 
 def _is_sample(site: Site) -> bool:
-    """Whether all that is shown is the sample that comes with tracklog."""
+    """Whether all sessions shown are the sample that comes with tracklog."""
     marked = [any((one / MARK).is_file() for one in (root.path, root.path.parent)) for root in site.roots]
     return bool(marked) and all(marked)
 
 
 def _own_places() -> list[str]:
-    """Where the sessions of this user are looked for."""
+    """The folders in which this user's sessions are searched."""
     return [shown(path) for path in dict.fromkeys(str(root.path) for root in default_roots(os.environ))]
 
 
@@ -106,7 +105,7 @@ def _last(groups: list[BoardGroup], latest: list[dict[str, Any]]) -> dict[str, A
 
 
 def _latest(site: Site) -> list[dict[str, Any]]:
-    """The last sessions that the index knows; none while it cannot be asked: the foot of the page says why."""
+    """The latest sessions in the index; none if it cannot be used: the status bar says why."""
     try:
         with site.reading() as database:
             found = latest_sessions(database.db, site.scope, _LATEST) if database is not None else []
@@ -136,7 +135,7 @@ def _ago(ms: int | None, now_ms: int) -> Markup:
 
 
 def lasted(ms: int) -> str:
-    """How long something has lasted, as times.js says it: `8s`, `1m 12s`, `2h 05m`, `3d 4h`."""
+    """A duration in the words of times.js: `8s`, `1m 12s`, `2h 05m`, `3d 4h`."""
     seconds = max(ms // 1000, 0)
     if seconds < 60:
         return f"{seconds}s"

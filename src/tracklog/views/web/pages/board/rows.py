@@ -1,11 +1,9 @@
-"""The rows of the board as the page shows them: groups, words, and what each rests on.
+"""Rows of the board as the page shows them: groups, words, evidence, and recent activity.
 
 Rules
-  1. Nothing here depends on the moment at which it is drawn but what is told from it; a row that says the same has the same
-     mark, and pages replace only rows whose mark is another.
-  2. What a log says is spelled out where it could mislead, and cut where it is long.
-
-How busy a session was in the last hour, as a small picture with words beside it.
+  1. Nothing here depends on the time of rendering except relative times; a row with the same content has the same mark,
+     and pages replace only rows whose mark has changed.
+  2. Text of a log is spelled out where it could mislead, and cut if it is long.
 """
 
 from __future__ import annotations
@@ -32,17 +30,17 @@ _LATELY = 10
 
 
 class Spark(NamedTuple):
-    """A picture: bars as one path, and what it says."""
+    """A small bar chart as one SVG path, and its description."""
 
     path: str
-    unknown: int  # units at the left of which nothing is known
+    unknown: int  # units at the left that are unknown
     width: int
     height: int
     words: str
 
 
 def spark(minutes: Minutes, now_ms: int) -> Spark | None:
-    """Lines per minute; None if nothing happened, or nothing is known."""
+    """A chart of a session's lines per minute in the last hour; None without any, or if nothing is known."""
     lines = minutes.last(now_ms)
     known = [n for n in lines if n is not None]
     if not any(known):
@@ -56,12 +54,12 @@ def spark(minutes: Minutes, now_ms: int) -> Spark | None:
 
 
 def _bar(at: int, share: float) -> str:
-    """A bar whose height grows with the root: one line is seen beside thirty."""
+    """A bar whose height grows with the square root: one line is visible next to thirty."""
     height = max(2, round(HEIGHT * share**0.5))
     return f"M{at * PITCH} {HEIGHT}v-{height}h1v{height}z"
 
 
-FOLDED = 8  # quiet rows that are shown unasked
+FOLDED = 8  # quiet rows that are shown at first
 _MOST_STRIPS = 6
 _DEEPEST = 3
 _TITLE, _WORDS, _NAME = 160, 240, 80
@@ -70,7 +68,7 @@ _WAITS = {"permission": "permission", "answer": "answer", "plan": "plan", None: 
 
 
 class CurrentStep(NamedTuple):
-    """What is being done, and since when."""
+    """What a session is doing, and since when."""
 
     words: str | None
     since_ms: int | None
@@ -85,11 +83,11 @@ class Strip(NamedTuple):
     waiting_for: str | None
     name: str
     step: CurrentStep
-    address: str  # of its own log; of the call that asked for it while it has none
+    address: str  # of its own log; without one, of the call that started it
 
 
 class PendingQuestion(NamedTuple):
-    """Something that can be answered here."""
+    """A permission request that can be answered here."""
 
     run: str
     id: str
@@ -99,7 +97,7 @@ class PendingQuestion(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """Something more about a session."""
+    """A further fact about a session."""
 
     name: str
     words: str
@@ -140,12 +138,12 @@ class BoardRowView(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """Another one for each thing that a row can say."""
+        """A hash of the row's content."""
         return blake2b(repr(self).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 class BoardGroup(NamedTuple):
-    """Rows of one kind."""
+    """A group of rows."""
 
     name: str
     title: str
@@ -155,7 +153,7 @@ class BoardGroup(NamedTuple):
 
 
 def groups_of(shot: BoardShot, *, shows_all: bool) -> list[BoardGroup]:
-    """Who needs you, who works, who is quiet."""
+    """The groups of the board: sessions that need you, work, or are quiet."""
     asks: dict[tuple[str, str], list[Ask]] = {}
     for ask in shot.asks:
         asks.setdefault((ask.agent, ask.session), []).append(ask)
@@ -184,7 +182,7 @@ def _views(
 
 
 def view_of(row: BoardRow, asks: Sequence[Ask], now_ms: int) -> BoardRowView:
-    """A row as it is shown."""
+    """A row of the board as the page shows it."""
     state, spent, address = row.state, row.spending, session_address(row.agent, row.id)
     strips = [*(_strip(one, address) for one in row.threads), *(_asked(one, address) for one in row.pending)]
     return BoardRowView(
@@ -221,7 +219,7 @@ def view_of(row: BoardRow, asks: Sequence[Ask], now_ms: int) -> BoardRowView:
 
 
 def key_of(agent: str, session: str) -> str:
-    """A name for a row that is one whatever its session is called."""
+    """An id for a row that is valid whatever its session is called."""
     return blake2b(f"{agent}/{session}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
@@ -235,7 +233,7 @@ def _step(state: LiveState, stuck: Stuck | None, address: str) -> CurrentStep:
 
 
 def _rule(stuck: Stuck) -> str:
-    """By which rule a call is stuck, with its numbers."""
+    """The rule by which a call counts as stuck, with its numbers."""
     rule = f"runs for more than {took(stuck.limit_ms)}: the larger of {took(LEAST_MS)} and {TIMES} times "
     if stuck.usual_ms is None:
         return f"{rule}what {shown(stuck.tool, most=40)} usually takes, of which too little is known here"
@@ -289,7 +287,7 @@ def _one_line(text: str, most: int) -> str:
 
 
 def _short_model(model: str) -> str:
-    """A model's name without the maker and the day: `opus-4-6`."""
+    """A model's name without its maker and date: `opus-4-6`."""
     name = model.removeprefix("claude-")
     head, _, tail = name.rpartition("-")
     return head if head and len(tail) == 8 and tail.isdecimal() else name

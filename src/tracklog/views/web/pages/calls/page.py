@@ -1,8 +1,8 @@
-"""The page of all tool calls: how each tool does, and the calls themselves, filtered by every number.
+"""The page of all tool calls: figures of each tool, and the calls themselves, filtered.
 
-Rules of this room
+Rules
   1. Every count is a link to exactly the calls that it counts.
-  2. How long a call took is told with how that is known; what nobody knows is drawn as missing.
+  2. A duration is shown with how it is known; an unknown one is shown as missing.
 """
 
 from __future__ import annotations
@@ -61,22 +61,22 @@ _TOOK = {"known": True, "unknown": False}
 
 
 class CallsPageQuery(NamedTuple):
-    """What the address asks for."""
+    """The query in an address."""
 
     address: PageUrl
-    wanted: WantedCalls  # but for sessions
+    wanted: WantedCalls  # without the sessions
     sort: Sort
     is_descending: bool
     after: CallCursor | None
 
     @property
     def given(self) -> Mapping[str, str]:
-        """The filters as they were written."""
+        """The filters as they are in the address."""
         return self.address.given
 
 
 def asked_in(address: PageUrl, now: datetime) -> CallsPageQuery:
-    """What is asked. Raises NotMeant."""
+    """Parses the query in an address. Raises NotMeant."""
     given = address.given
     if given.get("took", "known") not in _TOOK:
         raise NotMeant("took", "How long a call took is “known” or “unknown”.")
@@ -121,7 +121,7 @@ def _cursor(given: Mapping[str, str]) -> CallCursor | None:
 
 
 def calls(request: Request) -> Response:
-    """All calls that fit."""
+    """The page of all matching calls."""
     site = site_of(request)
     address = PageUrl("/calls", given_in(request, (*FILTERS, "sort", "after")))
     try:
@@ -164,7 +164,7 @@ def _listed(request: Request, asked: CallsPageQuery, shot: Shot) -> Response:
 
 
 def rows_meant(given: Mapping[str, str], table: SessionTable) -> frozenset[int] | None:
-    """The sessions whose calls are meant; None: all."""
+    """The rows of the sessions whose calls are selected; None: all."""
     if not given.keys() & {"project", "agent", "session"}:
         return None
     chosen = SessionSelection(
@@ -177,7 +177,7 @@ def rows_meant(given: Mapping[str, str], table: SessionTable) -> frozenset[int] 
 
 
 def _project_meant(given: Mapping[str, str], table: SessionTable) -> str | None:
-    """The project as logs name it: the field of the page shows, and sends, a name in which nothing hides."""
+    """The project as logs name it; the page's field shows and sends it with hidden characters spelled out."""
     name = given.get("project")
     if name is None or name.lower() in table.projects:
         return name
@@ -185,7 +185,7 @@ def _project_meant(given: Mapping[str, str], table: SessionTable) -> str | None:
 
 
 def _named(rows: Mapping[int, str], name: str) -> dict[int, str]:
-    """The sessions that are called so; if none is, those whose ids begin so."""
+    """The sessions with this id; if there is none, those whose ids begin so."""
     exact = {row: id for row, id in rows.items() if id == name}
     return exact or {row: id for row, id in rows.items() if id.startswith(name)}
 

@@ -1,4 +1,4 @@
-"""The list of calls itself: its rows, the figures of the tools, the verdicts."""
+"""The list of calls: its rows, the figures of tools, the verdicts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BY_LOG = "between two lines of the log: the call, and its result"
 
 
 class CallFigure(NamedTuple):
-    """A number that leads to the calls behind it."""
+    """A number with a link to its calls."""
 
     value: Markup | str
     address: str | None = None
@@ -36,7 +36,7 @@ class CallFigure(NamedTuple):
 
 
 class ToolRow(NamedTuple):
-    """How a tool does."""
+    """The figures of a tool."""
 
     tool: str
     is_taken: bool
@@ -71,7 +71,7 @@ class CallRow(NamedTuple):
 
 
 def call_columns(address: PageUrl, sort: str, *, is_descending: bool) -> list[ColumnView]:
-    """The heads of those columns by which one can sort."""
+    """Heads of the columns that can be sorted."""
     made = []
     for name, words in (("time", "time"), ("duration", "took")):
         descends = not is_descending if name == sort else True
@@ -120,7 +120,7 @@ def _row(one: CallLine, more: CallDetails | None, shot: Shot) -> CallRow:
 
 
 def _why(one: CallLine, more: CallDetails | None) -> str:
-    """Why it did not end well, on one line."""
+    """Why a call did not end well, on one line."""
     if more is None or one.verdict in ("ok", "running", "backgrounded"):
         return ""
     said = more.error or (more.why if more.why != one.verdict else "") or ""
@@ -149,7 +149,7 @@ def took(one: CallLine) -> Markup:
 
 
 def tool_rows(chosen: ChosenCalls, address: PageUrl) -> list[ToolRow]:
-    """All tools together, then each."""
+    """Figures of all tools together, then of each."""
     taken = address.given.get("tool")
     every = _tool_row(chosen.all_tools, address, "all tools", None, is_taken=taken is None)
     each = [
@@ -179,7 +179,7 @@ def _tool_row(one: ToolFigures, address: PageUrl, words: str, tool: str | None, 
 
 
 def _from(ms: float | None, n: int, address: PageUrl) -> CallFigure:
-    """A duration, and the calls that took so long or longer."""
+    """A duration, with a link to the calls that took at least as long."""
     if ms is None:
         return CallFigure(numbers.missing("the time of no call is known"))
     words = numbers.duration(ms).striptags()
@@ -201,7 +201,7 @@ def _total(one: ToolFigures, address: PageUrl) -> CallFigure:
 
 
 def verdict_chips(chosen: ChosenCalls, address: PageUrl) -> list[SessionFacetChoice]:
-    """How many calls ended how; choosing a verdict again takes it back."""
+    """Numbers of calls by verdict; choosing a chosen verdict again removes it."""
     taken = address.given.get("verdict")
     return [
         SessionFacetChoice(
@@ -212,7 +212,7 @@ def verdict_chips(chosen: ChosenCalls, address: PageUrl) -> list[SessionFacetCho
 
 
 def taken_calls(address: PageUrl, names: Sequence[str], table: SessionTable) -> list[ActiveSessionFilter]:
-    """The filters that hold, as they can be taken away."""
+    """The active filters, each with the address without it."""
     return [
         ActiveSessionFilter(
             _WORDS.get(name, name),

@@ -1,6 +1,7 @@
-"""What the doctor can tell at once, without a look at the logs; in the same form as the checks of the command line.
+"""The doctor's checks that need no reading of logs, and bars of how much is understood.
 
-How much of the logs is understood, drawn: one block per agent, one bar per kind or version.
+The checks have the same form as those of the command line; there is one block of bars per agent, one bar per kind or
+version.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ from tracklog.views.text.printing import count, percent, size
 from tracklog.views.web.frame import foot_words
 
 WIDTH = 160  # pixels of the longest bar
-_LEAST = 2.0  # of what is there at all
+_LEAST = 2.0  # width of a part that is not empty
 _SHOWN = 12
 
 
 class Bar(NamedTuple):
-    """Lines of one kind or version, drawn."""
+    """A bar for the lines of one kind or version."""
 
     name: str
     lines: int
     share: str
     size: str
-    read: str | None  # unless all is
-    parts: list[tuple[str, float, float]]  # reading, from where, how wide
+    read: str | None  # None if all are read
+    parts: list[tuple[str, float, float]]  # reading, start and width
 
 
 class AgentBars(NamedTuple):
-    """How much of an agent's lines is understood."""
+    """The bars of one agent."""
 
     agent: str
     words: str
@@ -45,7 +46,7 @@ class AgentBars(NamedTuple):
 
 
 def bars(rows: Sequence[Mapping[str, Any]], *, by: str) -> list[AgentBars]:
-    """How much is understood, agent by agent."""
+    """Bars of how much is understood, by agent."""
     coverage = msgspec.convert(list(rows), list[Coverage], strict=False)
     named = shares(coverage, by=lambda row: row.kind if by == "kind" else row.version or "no version said")
     return [
@@ -90,7 +91,7 @@ _NAMED = 5
 
 
 def checks_at_once(status: IndexStatus, known: Health | None, hooks: HookStatus) -> list[Check]:
-    """What needs no look at the logs."""
+    """The checks that need no reading of logs."""
     found = [_freshness(status)]
     if known is not None:
         found += [_understood(known), _archive(known), _due_check(known), _prices(known)]
@@ -116,7 +117,7 @@ def _freshness(status: IndexStatus) -> Check:
 
 
 def _understood(known: Health) -> Check:
-    """Of agents that we do not know everything is unknown: that says nothing about the others."""
+    """Checks how much is understood, without logs of unknown agents, of which everything is unknown."""
     ours = [one for one in known.agents if one.agent is not None]
     pieces, unknown, broken = (
         sum(getattr(one, name) for one in ours) for name in ("pieces", "unknown", "broken")

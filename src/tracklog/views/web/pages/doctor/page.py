@@ -1,9 +1,9 @@
-"""The page of the doctor: what the index tells at once, and what `tracklog doctor` says of all logs.
+"""The page of the doctor: checks from the index, and the last result of `tracklog doctor`.
 
-Rules of this room
-  1. No log is read for a page: the survey goes on beside, and what it said last is shown with its time.
-  2. The words are those of the command line, escaped; what stands between backticks there is code here.
-  3. What needs nothing to be done is nothing to look at, whatever the command line marks it with.
+Rules
+  1. No log is read for a page: the survey runs in the background, and its last result is shown with its time.
+  2. The words are those of the command line, escaped; what is between backticks there is code here.
+  3. A check with nothing to do counts as ok here, whatever the command line marks it with.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _CODE = re.compile(r"(?<![^\s(])`([^`\s](?:[^`]*[^`\s])?)`(?![^\s.,;:)])")  # a 
 
 
 class StrangeRow(NamedTuple):
-    """Something unknown."""
+    """An unknown kind or key."""
 
     agent: str
     is_known: bool  # the agent
@@ -66,7 +66,7 @@ class DueRow(NamedTuple):
 
 
 def doctor(request: Request) -> Response:
-    """How things stand."""
+    """The page of the doctor."""
     site = site_of(request)
     survey = _survey_of(request, site).state()
     said = survey.said.document if survey.said is not None else {}
@@ -110,12 +110,12 @@ def doctor(request: Request) -> Response:
 
 
 def worded(text: str) -> Markup:
-    """Words of a check as HTML."""
+    """The words of a check as HTML."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(shown(text)))))
 
 
 def to_look_at(checks: Iterable[Check]) -> list[str]:
-    """The names of the checks that ask for something."""
+    """The names of the checks that need attention."""
     return list(dict.fromkeys(check.name for check in map(_seen, checks) if check.state != "ok"))
 
 
@@ -127,7 +127,7 @@ def _seen(check: Check) -> Check:
 def _index_of(
     request: Request, site: Site, places: Iterable[str]
 ) -> tuple[Health | None, dict[str, tuple[str, str]], list[Check]]:
-    """What the index tells, and whose logs the places are; or what is wrong with it: this page must be there then."""
+    """Figures of the index and the sessions of some logs; or a failed check, as the page must work without them."""
     try:
         with site.reading() as database:
             if database is None:
@@ -141,7 +141,7 @@ def _index_of(
 
 
 def _here() -> Path:
-    """Where the server was started; that folder may be gone since."""
+    """The working directory, or the home if that is gone."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -158,7 +158,7 @@ def _survey_of(request: Request, site: Site) -> DoctorSurvey:
 
 
 def _health_of(request: Request, site: Site, database: Database) -> Health:
-    """What the index tells; the same for a minute, unless it changes."""
+    """Figures of the index, cached for a minute or until it changes."""
     state, mark, now = request.app.state, mark_of(site.home), site.now().timestamp()
     kept: tuple[object, float, Health] | None = getattr(state, "health", None)
     if kept is not None and kept[0] == mark and abs(now - kept[1]) < _KEPT_S:
@@ -188,7 +188,7 @@ def _strange(one: Mapping[str, Any], owners: Mapping[str, tuple[str, str]]) -> S
 
 
 def _raw_of(place: str, owners: Mapping[str, tuple[str, str]]) -> str | None:
-    """Where the line of a `path:line` is shown as it is."""
+    """The address of the raw line at `path:line`."""
     path, _, line = place.rpartition(":")
     agent, session = owners.get(path, (None, None))
     return _raw(agent, session, path, line)

@@ -1,8 +1,8 @@
-"""What the search page shows: groups of hits, facets, and the links that lead on.
+"""Groups of hits, facets and links of the search page.
 
-Rules of this room
+Rules
   1. Every count is a link to what it counts, or says that it is a lower bound.
-  2. A filter is offered if the language can say it, and taken back where it stands.
+  2. A filter is offered only if the query language can express it, and an active one can be removed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FACETS = (
 )
 _TIMES = ("since", "until")
 _LONGEST_FIND = 200
-_FEW = 8  # values of a facet that stand open
+_FEW = 8  # values of a facet that are shown at first
 
 
 class SearchFacetChoice(NamedTuple):
@@ -52,7 +52,7 @@ class SearchFacetChoice(NamedTuple):
 
 
 class ActiveSearchFilter(NamedTuple):
-    """A filter that is in the query, and the address without it."""
+    """An active filter, and the address without it."""
 
     words: str
     is_not: bool
@@ -60,7 +60,7 @@ class ActiveSearchFilter(NamedTuple):
 
 
 class FacetColumn(NamedTuple):
-    """What stands in the column at the side."""
+    """A facet in the side column."""
 
     title: str
     taken: list[ActiveSearchFilter]
@@ -75,13 +75,13 @@ class HitView(NamedTuple):
     role: str
     when: Markup
     line: int
-    file: str | None  # unless it is the main log
+    file: str | None  # None for the main log
     pieces: list[tuple[str, bool]]  # of the snippet, and whether each is marked
     source: str = ""  # of a tool's result, where its text was read
 
 
 class GroupView(NamedTuple):
-    """A session with its hits."""
+    """A session with its hits, as the page shows it."""
 
     title: str
     address: str | None
@@ -139,7 +139,7 @@ def _hit(shown: Shown, group: SessionHits, *, words: str, now: datetime) -> HitV
 
 
 def _address(name: tuple[str, str] | None, hit: Hit | None, file: str | None, *, words: str) -> str | None:
-    """Where a hit, or a session, is seen, with the find bar open; scripts go by what stands behind the `#`."""
+    """The address of a hit or a session with the find bar open; scripts use the part after `#`."""
     if name is None:
         return None
     given = {"file": file, "find": words[:_LONGEST_FIND], "line": hit.line if hit else None}
@@ -163,7 +163,7 @@ def _pieces(snippet: Snippet) -> Iterator[tuple[str, bool]]:
 
 
 def facet_views(asked: SearchPageQuery, query: Query, found: Results) -> list[FacetColumn]:
-    """The column at the side."""
+    """The facets of the side column."""
     parts = [part for part in parts_of(asked.text) if part.key is not None and part.key != "re"]
     made = [_facet(asked, found, parts, key, title) for key, title in FACETS]
     spans = [_span(asked, query, one, parts, found) for one in found.facets.spans]
@@ -210,7 +210,7 @@ def _choice(asked: SearchPageQuery, key: str, one: FacetValue, found: Results) -
 
 
 def _can_be_said(key: str, value: str) -> bool:
-    """A star at the end of a tool's name, a slash or a dot for a project would mean something else."""
+    """Whether a filter with this value means it: not a tool's name with a star, or a project with a slash or dots."""
     if key == "project":
         return "/" not in value and value not in (".", "..")
     return not (key == "tool" and value.endswith("*"))
@@ -219,7 +219,7 @@ def _can_be_said(key: str, value: str) -> bool:
 def _span(
     asked: SearchPageQuery, query: Query, one: Span, parts: Sequence[QueryPart], found: Results
 ) -> SearchFacetChoice:
-    """A span as `since:` and `until:`; a border that is there already and narrower stays."""
+    """A span as `since:` and `until:`; a narrower one in the query is kept."""
     zone = local_zone()
     begins = datetime(one.first.year, one.first.month, one.first.day, tzinfo=zone)
     ends = datetime(one.last.year, one.last.month, one.last.day, tzinfo=zone) + timedelta(days=1)
@@ -246,7 +246,7 @@ def _counted(n: int, word: str, *, is_whole: bool) -> str:
 
 
 def total_words(found: Results) -> str:
-    """How much was found."""
+    """The total number of hits in words."""
     if not found.total:
         return "Nothing found" if found.is_exact else "Nothing found in the time there was"
     sessions = f"{found.n_groups:,} session{'' if found.n_groups == 1 else 's'}"
@@ -262,7 +262,7 @@ def total_words(found: Results) -> str:
 
 
 def older_address(asked: SearchPageQuery, query: Query, found: Results) -> str | None:
-    """Where the hits are that come behind those that were counted."""
+    """The address of the hits older than those that were counted."""
     if found.is_whole or asked.by != "time" or query.pattern is not None or found.oldest_ms is None:
         return None
     before = datetime.fromtimestamp((found.oldest_ms + 1) / 1000, UTC)

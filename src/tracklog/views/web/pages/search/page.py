@@ -1,6 +1,6 @@
-"""The search page, its results alone (as somebody types), and the palette.
+"""The search page, its results alone while the user types, and the palette.
 
-What the palette offers for some words: pages, sessions, what can be done here, and the search itself.
+The palette offers pages, sessions, actions of the page, and the search itself.
 """
 
 from __future__ import annotations
@@ -39,34 +39,34 @@ from tracklog.views.web.pages.search.query import (
 from tracklog.views.web.pages.sessions.table import title_of
 from tracklog.views.web.site import Site, site_of
 
-LONGEST = 200  # letters that are looked at
+LONGEST = 200  # letters of the words that count
 _SESSIONS = 10
-_AT_REST = 6  # sessions that are offered to somebody who has typed nothing
+_AT_REST = 6  # sessions that are offered before anything is typed
 _ACTIONS = (("theme", "Change the colours", "theme dark light auto"), ("help", "Keys on this page", "help ?"))
 _RUNS = ("waiting", "working")
 
 
 class Option(NamedTuple):
-    """One thing to choose."""
+    """An option of the palette."""
 
     words: str
     note: str = ""
     address: str | None = None
-    action: str | None = None  # what the script does, where there is no address
-    state: str | None = None  # of a session that runs
+    action: str | None = None  # what the script does, if there is no address
+    state: str | None = None  # of a running session
     waiting_for: str | None = None
     when: Markup | None = None
 
 
 class OptionGroup(NamedTuple):
-    """Things of a kind."""
+    """Options of one kind."""
 
     title: str
     options: list[Option]
 
 
 def palette_groups(site: Site, database: Database | None, text: str) -> list[OptionGroup]:
-    """What fits some words; without any, what is most likely wanted."""
+    """The options that match some words; without any, the most likely ones."""
     text = text[:LONGEST].strip()
     groups = [
         OptionGroup("Pages", list(_page_options(text))),
@@ -97,7 +97,7 @@ def _searches(text: str) -> Iterator[Option]:
 
 
 def _sessions(site: Site, database: Database | None, text: str) -> list[Option]:
-    """Those that run first, then the last used."""
+    """Matching sessions: running ones first, then the last used."""
     limit, now = _SESSIONS if text else _AT_REST, site.now()
     running = [row for row in site.live.snapshot().rows if row.state.state in _RUNS]
     running = [row for row in named(running, database) if _fits(row, text)]
@@ -162,7 +162,7 @@ def search(request: Request) -> Response:
 
 
 def results(request: Request) -> Response:
-    """What stands below the field; while somebody types, the last word may not be whole yet."""
+    """The results alone; while the user types, the last word may be incomplete."""
     asked, site = asked_by(request), site_of(request)
     is_typed = request.query_params.get("typing") == "1"
     begun = meant_while_typing(asked.text, site.now()) if is_typed else None
@@ -170,7 +170,7 @@ def results(request: Request) -> Response:
 
 
 def palette(request: Request) -> Response:
-    """What the palette offers."""
+    """The options of the palette."""
     site = site_of(request)
     with site.reading() as database:
         groups = palette_groups(site, database, request.query_params.get("q", ""))
@@ -178,7 +178,7 @@ def palette(request: Request) -> Response:
 
 
 def _values(site: Site, asked: SearchPageQuery, *, begun: Meant | None = None) -> dict[str, Any]:
-    """Everything that the results show; `begun` is searched instead of what is asked."""
+    """Values for the results' template; `begun` is searched instead of the query."""
     values: dict[str, Any] = {
         "examples": EXAMPLES,
         "found": None,
@@ -262,7 +262,7 @@ def _pages(asked: SearchPageQuery, found: Results) -> dict[str, Any]:
 def _alone(
     site: Site, database: Database, asked: SearchPageQuery, query: Query
 ) -> list[tuple[str, str, str]]:
-    """Of each word of a query that finds nothing: how often it is found by itself, and where."""
+    """For each word of a query without hits: how many texts it finds by itself, and their address."""
     told = []
     for one in words_alone(database, query, scope=site.scope):
         n = f"{one.n:,}" if one.is_exact else f"more than {one.n:,}"
@@ -271,7 +271,7 @@ def _alone(
 
 
 def _unfiltered(asked: SearchPageQuery, query: Query) -> str | None:
-    """The same words without the filters."""
+    """The address of the same query without filters."""
     has_filters = query.filters or query.since_ms is not None or query.until_ms is not None
     if not has_filters or not (query.groups or query.pattern):
         return None

@@ -1,8 +1,8 @@
-"""What a person asked the search page for, and what is searched if that means nothing.
+"""Parse the query of the search page, and repair an invalid one.
 
-Rules of this room
-  1. Of a query that means nothing, what can be understood is searched; never what was to be left out.
-  2. The words are those of the browser: there are no options here.
+Rules
+  1. Of an invalid query, the valid parts are searched; never the words that it leaves out.
+  2. Messages are worded for the browser: there are no options here.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from tracklog.search.query_edit import QueryPart, parts_of, plain_query, without
 from tracklog.search.tables import By
 from tracklog.views.html.legible import shown
 
-_AROUND = 80  # letters beside the place that is wrong
+_AROUND = 80  # letters around the invalid place
 _MOST_PAGES = 1_000
 _MOST_REPAIRS = 8  # filters that are left out, one after the other
-_MOST_WORDS = 40  # of a query that means nothing
+_MOST_WORDS = 40  # of an invalid query
 _HALF_TYPED = re.compile(r"\S*\w\w")
 _JOINTS = ("OR", "NOT")
 _NO_NAMES = ("OR", "NOT", "AND")
@@ -33,7 +33,7 @@ _MOST_OFFERED = 200  # letters
 
 
 class SearchPageQuery(NamedTuple):
-    """What stands in the address."""
+    """The parameters of the page's address."""
 
     text: str
     by: By = "time"
@@ -41,7 +41,7 @@ class SearchPageQuery(NamedTuple):
     shows_secrets: bool = False
 
     def address(self, **changes: Any) -> str:
-        """The page of the same, or of something like it; it begins with the first hits unless another page is meant."""
+        """The address of this query or a changed one; of its first page unless another is given."""
         one = self._replace(**{"page": 1, **changes})
         words: dict[str, str | int] = {"q": one.text}
         words |= {"by": one.by} if one.by != "time" else {}
@@ -51,7 +51,7 @@ class SearchPageQuery(NamedTuple):
 
 
 class Wrong(NamedTuple):
-    """Why a query means nothing, where, and what is searched instead."""
+    """Why a query is invalid, where, and what is searched instead."""
 
     why: str
     before: str
@@ -62,25 +62,25 @@ class Wrong(NamedTuple):
 
     @property
     def instead_words(self) -> str:
-        """What is searched instead, to be shown."""
+        """What is searched instead, as it is shown."""
         return shown(self.instead or "", most=400)
 
     @property
     def offered_words(self) -> str:
-        """What may be searched, to be shown."""
+        """What is offered instead, as it is shown."""
         return shown(self.offered or "", most=400)
 
 
 class Meant(NamedTuple):
-    """What is searched; None: there is nothing to search for."""
+    """The query to search; None: there is nothing to search for."""
 
     query: Query | None
-    text: str  # that says just this
+    text: str  # as a query
     wrong: Wrong | None = None
 
 
 def asked_by(request: Request) -> SearchPageQuery:
-    """What a request asks for."""
+    """The parameters of a request."""
     given = request.query_params
     page = given.get("page", "")
     return SearchPageQuery(
@@ -92,7 +92,7 @@ def asked_by(request: Request) -> SearchPageQuery:
 
 
 def meant_by(text: str, now: datetime) -> Meant:
-    """The query that a text means; of one that means nothing, what can be understood of it."""
+    """Parses a query; an invalid one is repaired."""
     moment = partial(moment_meant, now=now)
     try:
         return Meant(parse(text, moment), text)
@@ -108,7 +108,7 @@ def meant_by(text: str, now: datetime) -> Meant:
 
 
 def meant_while_typing(text: str, now: datetime) -> Meant | None:
-    """The same with the last word as a beginning, for it may not be whole yet; None if it is no bare word."""
+    """Parses a query with its last word as a prefix, as it may be incomplete; None if that is no bare word."""
     *_, before, last = (None, None, *parts_of(text))
     if last is None or last.key or text[last.start :] != last.value or last.value in _JOINTS:
         return None
@@ -119,7 +119,7 @@ def meant_while_typing(text: str, now: datetime) -> Meant | None:
 
 
 class _Words(NamedTuple):
-    """The parts of a text that are no filters: what is to be found, and what is to be left out."""
+    """The parts of a query that are no filters: words to find, and words to leave out."""
 
     wanted: list[QueryPart]
     left_out: list[QueryPart]
@@ -135,7 +135,7 @@ def _words_in(text: str) -> _Words:
 
 
 def _nothing_to_find(text: str, moment: MomentMeant) -> Wrong | None:
-    """What is wrong with a text that holds no word to be found, and what may have been meant; None if it holds one."""
+    """What is wrong with a query without a word to find, with a suggestion; None if it has one."""
     wanted, left_out = _words_in(text)
     if not text or wanted or len(text) > LONGEST_QUERY or wrong_part(text, moment) is not None:
         return None
@@ -148,7 +148,7 @@ def _nothing_to_find(text: str, moment: MomentMeant) -> Wrong | None:
 
 
 def _without_minus(text: str) -> str:
-    """The same with the words to be found that were to be left out."""
+    """The query with its excluded words as words to find."""
     plain = plain_query(text)
     words = (
         plain[part.start + (part.is_not and part.key is None) : part.end]
@@ -163,7 +163,7 @@ def _as_pattern(text: str) -> str:
 
 
 def _sayable(text: str, moment: MomentMeant) -> str | None:
-    """The text if it is short and means something."""
+    """The query if it is short and valid."""
     try:
         parse(text, moment)
     except UserError:
@@ -172,7 +172,7 @@ def _sayable(text: str, moment: MomentMeant) -> str | None:
 
 
 def _wrong_place(text: str, moment: MomentMeant) -> tuple[int, int]:
-    """From where to where a text goes wrong: a filter, or a letter of a pattern."""
+    """The range of a query that is invalid: a filter, or a letter of a pattern."""
     part = wrong_part(text, moment)
     if part is None:
         return 0, 0
@@ -181,7 +181,7 @@ def _wrong_place(text: str, moment: MomentMeant) -> tuple[int, int]:
 
 
 def _repaired(text: str, moment: MomentMeant) -> tuple[Query | None, str | None]:
-    """The query without the filters that mean nothing; if nothing is left of it, its plain words."""
+    """The query without its invalid filters; if nothing is left, its plain words."""
     text = text[:LONGEST_QUERY]
     for attempt in (_without_wrong_filters(text, moment), _plain_words(text)):
         try:

@@ -1,4 +1,4 @@
-"""The header of a session's page: what it is, how it stands, and its figures, each with the rows behind it."""
+"""The header of a session's page: facts, state, and figures, each linked to its rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOLD_IF_ANY = ("denied", "blocked", "interrupted", "timed_out", "lost")
 
 
 class HeaderFigure(NamedTuple):
-    """A figure, and where its rows are."""
+    """A figure, with the address of its rows."""
 
     name: str
     html: Markup
@@ -125,21 +125,21 @@ def _shown(text: str | None) -> str | None:
 
 
 def _models(head: SessionHead, spent: ThreadUsage | None, live: BoardRow | None, thread: str) -> list[str]:
-    """The models that answered in a session, or in one of its subagents as far as they were counted."""
+    """The models of a session, or of a subagent as far as it was counted."""
     if thread != MAIN:
         return spent.row.models if spent is not None else []
     return head.facts.get("models") or ([live.model] if live and live.model else [])
 
 
 def _state_now(live: BoardRow | None, thread: str) -> LiveState | None:
-    """How the session stands, or a subagent that works."""
+    """The live state of the session, or of a working subagent."""
     if live is None or thread == MAIN:
         return live.state if live else None
     return next((one.state for one in live.threads if one.id == thread), None)
 
 
 def _context(live: BoardRow | None) -> list[HeaderFigure]:
-    """How much of the model's memory a session that runs has used, as the board tells it."""
+    """The share of the context window that a running session uses, as on the board."""
     used = live.spending.context_used if live and live.state.state in _RUNS else None
     if used is None:
         return []
@@ -175,12 +175,12 @@ def _figures(head: SessionHead, spent: ThreadUsage | None, n_lines: int) -> list
 
 
 def _own_calls(head: SessionHead) -> dict[str, str]:
-    """What lists the calls that are counted: those of others that it only holds copies of are not."""
+    """The parameters that list the session's own calls, without copies from other sessions."""
     return {"agent": head.agent, "session": head.id, "copies": "no"}
 
 
 def _active(active_ms: float | None, wall_ms: float | None) -> HeaderFigure:
-    """How long its turns lasted; of turns whose times contradict each other no more than there was."""
+    """How long its turns lasted; no more than the session if their times contradict each other."""
     if active_ms is None or wall_ms is None or active_ms <= wall_ms:
         return HeaderFigure("active", duration(active_ms, why="its turns say no times"), "#outline")
     title = "The times of its turns contradict each other: it was active for no longer than this."
@@ -188,7 +188,7 @@ def _active(active_ms: float | None, wall_ms: float | None) -> HeaderFigure:
 
 
 def _figures_of(head: SessionHead, thread: str, spent: ThreadUsage | None) -> list[HeaderFigure]:
-    """Those of a subagent alone."""
+    """The figures of a subagent."""
     calls = f"/calls?{urlencode({**_own_calls(head), 'thread': thread})}"
     ours = next((one for one in head.threads if one.id == thread), None)
     verdicts = head.verdicts_by_thread.get(thread, {})
@@ -277,10 +277,10 @@ def _wall_ms(started: str | None, last: str | None) -> float | None:
 
 
 def _resume(head: SessionHead) -> str | None:
-    """The command that goes on with it, to be pasted into a terminal.
+    """The command that resumes the session, to be pasted into a terminal.
 
-    Whatever a terminal would not take as plain letters is left out: `quote` guards against the shell alone, and a
-    folder's name in a log may hold keys that end the quotes' line (Ctrl-C) and begin another. An id that is none may be
+    Names that are not plain printable letters are left out: `quote` guards against the shell alone, and a
+    folder's name in a log may hold keys that end the quoted line (Ctrl-C) and begin another. An invalid id could be
     an option of the client.
     """
     if not _PLAIN_ID.fullmatch(head.id) or not head.resume_words:

@@ -1,12 +1,10 @@
-"""Single lines of a session: the line itself, all of a text, a picture, and where words stand.
+"""Single lines of a session: the raw line, whole texts, pictures, and finding words.
 
-Rules of this room
-  1. Secrets in a raw line are masked until somebody asks to see them.
-  2. A picture is one of four kinds, known by its first bytes; anything else is never shown. It is a part of a page of
-     ours or a download, never a page of its own.
-  3. The page of a line holds its text, to be copied, unless it is long: a long one is a download.
-
-What the find bar of a session's page is told.
+Rules
+  1. Secrets in a raw line are masked until the user asks to see them.
+  2. A picture is one of four kinds, recognised by its first bytes; anything else is never shown. It is a part of one of
+     our pages or a download, never a page of its own.
+  3. The page of a line holds its text for copying, unless it is long: then it is a download.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ from tracklog.views.web.pages.session.request import (
 
 
 def found(lines: ThreadLines, text: str, *, start: int = 1, archive: Path | None = None) -> dict[str, Any]:
-    """The lines that hold a text, from one line on; `to` says how far that is sure, and `all` whether it is to the end."""
+    """Lines that contain a text, from `start` on; `to` says how far the search went, `all` whether to the end."""
     answer = find_in(lines, text, start=max(start, 1), archive=archive)
     return {
         "n": lines.n,
@@ -51,7 +49,7 @@ def found(lines: ThreadLines, text: str, *, start: int = 1, archive: Path | None
 
 
 _PIECE = 100_000  # letters of a text that are sent at once
-_MOST_TO_COPY = 1_000_000  # bytes of a line that a page carries beside what it shows of it
+_MOST_TO_COPY = 1_000_000  # bytes of a line that a page holds in addition to what it shows
 _SANDBOX = "default-src 'none'; sandbox"
 
 
@@ -70,7 +68,7 @@ def raw(request: Request) -> Response:
 
 
 def raw_line(request: Request) -> Response:
-    """The same without the frame."""
+    """The raw line alone, without the page."""
     try:
         with opened(request) as one:
             seq = _line_meant(request, one)
@@ -82,7 +80,7 @@ def raw_line(request: Request) -> Response:
 
 
 def _line_meant(request: Request, one: OpenedThread) -> int | None:
-    """The line that an address names, the first one where it names none; None if that is not there."""
+    """The line that an address names, by default the first; None if it does not exist."""
     asked = request.query_params
     if asked.get("seq"):
         seq = number_in(request, "seq")
@@ -94,7 +92,7 @@ def _line_meant(request: Request, one: OpenedThread) -> int | None:
 
 
 def _no_such_line(request: Request, one: OpenedThread) -> Response:
-    """The page for a line that is not there: which there are, and the last one."""
+    """The page for a line that does not exist, with a link to the last one."""
     words = " ".join(words_of_missing(request, one))
     last = NextLink(f"/raw{one.address[2:]}{one.query()}seq={one.n}", f"the last line, {one.n:,}")
     ways = [*([last] if one.n else []), NextLink(f"{one.address}{one.query()[:-1]}", "the session")]
@@ -113,7 +111,7 @@ def _masked(one: OpenedThread, data: bytes) -> bytes:
 
 
 def _raw_file(request: Request, one: OpenedThread, seq: int) -> Response:
-    """The bytes of a line, to be kept as a file: never a page of its own, whatever they are."""
+    """The bytes of a line as a download: never a page of its own, whatever they are."""
     data = one.reading.lines.raw(seq)
     clean = data if _shows_secrets(request) else _masked(one, data)
     name = f'attachment; filename="line-{seq}.txt"'
@@ -147,7 +145,7 @@ def _raw_values(request: Request, one: OpenedThread, seq: int) -> dict[str, Any]
 
 
 def text(request: Request) -> Response:
-    """A text of which a row carries the beginning: a piece of it, and the way to the next one."""
+    """A piece of the text whose beginning a row shows, and the link to the next piece."""
     try:
         with opened(request) as one:
             return fragment("_text.html", **_piece_of_text(request, one))
@@ -171,14 +169,14 @@ def _piece_of_text(request: Request, one: OpenedThread) -> dict[str, Any]:
 
 
 def _row_named(id: str) -> tuple[int, int]:
-    """The line and the number of a row by its name; zeros if it is none."""
+    """The line and number of a row by its name; zeros for an invalid name."""
     seq, _, n = id.removeprefix("r").partition(".")
     is_name = all(part.isascii() and part.isdigit() and len(part) < 12 for part in (seq, n or "0"))
     return (int(seq), int(n or "0")) if is_name else (0, 0)
 
 
 def picture(request: Request) -> Response:
-    """A picture that stands in a line; who opens it by itself gets a page of ours with it."""
+    """A picture in a line; opened by itself, a page with the picture."""
     is_opened = request.headers.get("sec-fetch-dest") == "document"
     try:
         with opened(request) as one:
@@ -208,7 +206,7 @@ def _picture_values(one: OpenedThread, seq: int, n: int) -> dict[str, Any]:
 
 
 def find(request: Request) -> Response:
-    """Which lines hold some words."""
+    """The lines that contain some words."""
     try:
         with opened(request) as one:
             words = request.query_params.get("q", "")[:1000]

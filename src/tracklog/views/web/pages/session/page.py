@@ -1,9 +1,9 @@
-"""The page of a session: its header, its outline, and the first of its rows.
+"""The page of a session: its header, its outline, and a window of its rows.
 
-Rules of this room
-  1. The page brings its header, its outline and one window of rows; the rest is asked for as it is looked at.
-  2. Without scripts the same address leads everywhere: `?at=` shows the window around a line, `?open=` unfolds a call,
-     `?branch=` follows another branch.
+Rules
+  1. The page contains its header, its outline and one window of rows; the rest is requested as the user scrolls.
+  2. Without scripts the same address works for everything: `?at=` shows the window around a line, `?open=` unfolds a
+     call, `?branch=` follows another branch.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _session_page(request: Request, one: OpenedThread) -> Response:
 
 
 def now(request: Request) -> Response:
-    """What the page says besides its rows and its outline, as it is now; `at` is the line that it began with."""
+    """The current header and side parts of the page; `at` is the line that it began with."""
     try:
         with opened(request, anew=True) as one:
             row = one.site.live_row(one.head.agent, one.head.id)
@@ -91,7 +91,7 @@ def now(request: Request) -> Response:
 
 
 def _now_values(one: OpenedThread, row: BoardRow | None, first: int) -> dict[str, Any]:
-    """The header, and what stands below the outline."""
+    """Values for the header, and for what is below the outline."""
     spent = (
         spent_by(one.database.db, one.head, one.site.prices(), thread=one.thread)
         if one.database is not None
@@ -114,7 +114,7 @@ def _window_start(seq: int) -> int:
 
 
 class BranchView(NamedTuple):
-    """A way through the conversation."""
+    """A branch of the conversation, as the page lists it."""
 
     id: str
     words: str
@@ -147,7 +147,7 @@ def turns(request: Request) -> Response:
 
 
 def _outline_values(one: OpenedThread, turns: Sequence[PlacedTurn], at: int) -> dict[str, Any]:
-    """A part of the outline: that around a line."""
+    """Values for the part of the outline around a line."""
     here = max((n for n, turn in enumerate(turns) if turn.seq is not None and turn.seq <= at), default=0)
     first = max(0, min(here - _TURNS_AT_ONCE // 2, len(turns) - _TURNS_AT_ONCE))
     around = turns[first : first + _TURNS_AT_ONCE]
@@ -172,7 +172,7 @@ def _on_one_line(prompt: str) -> str:
 
 
 def _left_turns(one: OpenedThread, around: Sequence[PlacedTurn]) -> dict[int, str]:
-    """Those of some turns that are not on the branch that is followed, each with the branch that it is on."""
+    """The turns that are not on the followed branch, each with its own branch."""
     wanted = {placed.turn.n for placed in around}
     off = {turn.n for turn in one.seen().turns if turn.n and not turn.is_on} & wanted
     ways = {placed.turn.n: way.branch.id for way in one.ways() for placed in way.turns}
@@ -180,7 +180,7 @@ def _left_turns(one: OpenedThread, around: Sequence[PlacedTurn]) -> dict[int, st
 
 
 def where(request: Request) -> Response:
-    """The number of the line that is meant: by a call's id, a turn, or a line of a log."""
+    """The number of the line that is named by a call's id, a turn, or a line of a log."""
     try:
         with opened(request) as one:
             seq, thread = line_asked(request, one), other_thread_asked(request, one)

@@ -1,4 +1,4 @@
-"""Which thread of which session a request is about, and which line of it; and what is said where there is none."""
+"""Resolve which session, thread and line a request names, and what it names that does not exist."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ class OpenedThread(NamedTuple):
 
     @property
     def address(self) -> str:
-        """Of its page."""
+        """The address of its session's page."""
         return session_address(self.head.agent, self.head.id)
 
     @property
     def n(self) -> int:
-        """How many lines it has."""
+        """The number of its lines."""
         return self.reading.lines.n
 
     @property
     def cwd(self) -> str | None:
-        """Where it worked."""
+        """The folder that the session worked in."""
         return self.head.facts.get("cwd")
 
     def turns(self) -> list[PlacedTurn]:
@@ -65,17 +65,17 @@ class OpenedThread(NamedTuple):
         return ways_through(self.database, self.session, self.reading, self.thread)
 
     def seen(self) -> VisibleBranch:
-        """It as it is seen from the branch that is followed."""
+        """The thread as seen from the followed branch."""
         sides = sides_of(self.session, self.reading, self.thread)
         return seen_from(self.ways(), self.turns(), sides, self.branch)
 
     @property
     def is_aside(self) -> bool:
-        """Whether another branch than the living one is followed."""
+        """Whether a branch other than the living one is followed."""
         return any(way.name == self.branch != LIVING and way.seq for way in self.ways())
 
     def query(self, **more: Any) -> str:
-        """What stands in an address of this thread behind the question mark, ready for more."""
+        """The query part of an address of this thread, ready for more parameters."""
         given = {} if self.thread == MAIN else {"thread": self.thread}
         followed = {} if self.branch == LIVING else {"branch": self.branch}
         words = urlencode({**given, **followed, **more}, errors="replace")
@@ -88,7 +88,7 @@ class NotFound(Exception):  # noqa: N818 - a state
 
 @contextmanager
 def opened(request: Request, *, anew: bool = False) -> Iterator[OpenedThread]:
-    """The thread that a request is about; `anew`: as it is at this very moment. Raises NotFound."""
+    """Opens the thread of a request; `anew`: without the cache. Raises NotFound."""
     site = site_of(request)
     agent, id = request.path_params["agent"], request.path_params["id"]
     asked = request.query_params
@@ -108,7 +108,7 @@ def opened(request: Request, *, anew: bool = False) -> Iterator[OpenedThread]:
 
 
 def _thread_meant(request: Request, database: Database | None, head: SessionHead) -> str | None:
-    """The thread that has the log, or the call, that an address names."""
+    """The thread with the log or the call that an address names."""
     asked = request.query_params
     if file := asked.get("file"):
         return head.thread_with(file)
@@ -117,7 +117,7 @@ def _thread_meant(request: Request, database: Database | None, head: SessionHead
 
 
 def _place_of_call(database: Database | None, head: SessionHead, id: str) -> tuple[str, int] | None:
-    """The log and the line in which a call stands."""
+    """The log and the line of a call."""
     if database is None or head.known is None:
         return None
     paths = {number: path for path, number in head.numbers.items()}
@@ -135,7 +135,7 @@ def _asked(site: Site, database: Database | None, head: SessionHead) -> ThreadCo
 
 
 def line_asked(request: Request, one: OpenedThread) -> int | None:
-    """The number of the line that is meant: by a line of a log, a turn, or a call's id."""
+    """The number of the line that an address names: by a line of a log, a turn, or a call's id."""
     asked = request.query_params
     lines = one.reading.lines
     if line := number_in(request, "line"):
@@ -149,7 +149,7 @@ def line_asked(request: Request, one: OpenedThread) -> int | None:
 
 
 def other_thread_asked(request: Request, one: OpenedThread) -> str | None:
-    """The other thread in which a call stands that is asked for."""
+    """The other thread that the named call belongs to, if any."""
     id = request.query_params.get("call")
     place = _place_of_call(one.database, one.head, id) if id else None
     thread = one.head.thread_with(place[0]) if place is not None else None
@@ -157,13 +157,13 @@ def other_thread_asked(request: Request, one: OpenedThread) -> str | None:
 
 
 def number_in(request: Request, name: str) -> int | None:
-    """A number in the address, if it is one."""
+    """A number in an address; None if it is invalid."""
     text = request.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
 
 
 def words_of_missing(request: Request, one: OpenedThread) -> list[str]:
-    """What an address names that is not there, in words: a log, a line, a turn, a call, a branch."""
+    """Messages for the logs, lines, turns, calls and branches that an address names but that do not exist."""
     told = [*_missing_lines(request, one)]
     if one.head.is_settled:  # else the index does not know its newest turns and calls yet
         told += _missing_parts(request, one)
@@ -204,7 +204,7 @@ def _spelled(asked: str) -> str:
 
 
 def not_found(request: Request, missing: NotFound) -> Response:
-    """The page for what is not there, with what may be meant."""
+    """The page for a session or thread that does not exist, with what may have been meant."""
     site = site_of(request)
     agent, id = request.path_params["agent"], request.path_params["id"]
     if missing.args:
@@ -226,5 +226,5 @@ def not_found(request: Request, missing: NotFound) -> Response:
 
 
 def gone() -> Response:
-    """The same for a part of a page."""
+    """The response for a part of a page whose session does not exist."""
     return Response("There is no such session.", status_code=404, media_type="text/plain")

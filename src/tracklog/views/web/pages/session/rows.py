@@ -1,7 +1,4 @@
-"""Parts of a session's page: windows of its rows, and calls unfolded.
-
-Which line the keys for the next prompt and the next error lead to.
-"""
+"""Parts of a session's page: windows of rows, unfolded calls, the next prompt or error."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ MOST_AT_ONCE = 400
 
 
 class Folded(NamedTuple):
-    """What is left out of a window until somebody wants to see it."""
+    """Which rows of a window are left out until the user asks for them."""
 
     shows_all: bool = False  # also lines that say nothing to a reader
     shows_left: bool = False  # also branches that are not followed
@@ -35,7 +32,7 @@ class Folded(NamedTuple):
 
     @classmethod
     def asked(cls, request: Request) -> Folded:
-        """As the address says."""
+        """The setting in an address."""
         asked = request.query_params
         is_whole = _asks_for_all_lines(request)
         return cls(asked.get("all") == "1", asked.get("left") == "1", number_in(request, "want"), is_whole)
@@ -66,7 +63,7 @@ def rows(request: Request) -> Response:
 
 
 def _why_nothing(one: OpenedThread) -> Markup:
-    """What stands in the place of rows that could not be read."""
+    """The notice in place of rows that could not be read."""
     notice = Markup('<p class="notice is-bad">{}</p>')
     return Markup("").join(notice.format(why) for why in one.reading.lines.problems)
 
@@ -74,7 +71,7 @@ def _why_nothing(one: OpenedThread) -> Markup:
 def window_html(
     one: OpenedThread, first: int, last: int, *, folded: Folded, open_id: str | None = None
 ) -> Markup:
-    """The rows of some lines; with the call of one of them unfolded, if it is named."""
+    """The rows of some lines; with one call unfolded, if `open_id` names its row."""
     rows = window(one.asked, one.reading, first, last, seen=one.seen(), cwd=one.cwd)
     shown = [row for row in rows if folded.keeps(row)]
     begins = {
@@ -102,14 +99,14 @@ def _addresses(one: OpenedThread) -> dict[str, Any]:
 def _unfolded(
     one: OpenedThread, shown: Sequence[ShownRow], id: str, *, is_whole: bool
 ) -> dict[str, Any] | None:
-    """The call of the row with this name, if it is among them."""
+    """The unfolded call of the row with this name, if it is among these."""
     rows = (row.row for row in shown if row.row.kind == "call")
     row = next((row for row in rows if row_name(row.seq, row.n) == id), None)
     return None if row is None else {"id": id, "html": _call_html(one, row.seq, row.n, is_whole=is_whole)}
 
 
 def call(request: Request) -> Response:
-    """A call, unfolded: the line in which it stands, and which row of it."""
+    """An unfolded call, named by its line and the row in it."""
     try:
         with opened(request) as one:
             seq, n = number_in(request, "seq") or 0, number_in(request, "n") or 0
@@ -120,7 +117,7 @@ def call(request: Request) -> Response:
 
 
 class Whole(NamedTuple):
-    """Where all lines of a call's changes are shown: in the page of its session, and as a part of that."""
+    """The addresses with all lines of a call's changes: as the session's page, and as a part of it."""
 
     page: str
     part: str
@@ -144,7 +141,7 @@ def _asks_for_all_lines(request: Request) -> bool:
 
 
 def next_line(request: Request) -> Response:
-    """The line of the next prompt or error `after` a line, or of the last one `before` it; `is_sure`: none is unknown."""
+    """The next prompt or error `after` a line, or the last one `before` it; `is_sure`: no other can exist."""
     what = request.query_params.get("what")
     if what not in ("prompt", "error"):
         return Response("what is `prompt` or `error`.", status_code=400, media_type="text/plain")

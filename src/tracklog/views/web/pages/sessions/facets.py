@@ -1,4 +1,4 @@
-"""What stands beside the list of sessions: facets, the filters that are taken, and what to do if nothing fits."""
+"""Facets, active filters, and suggestions if nothing matches, for the list of sessions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tracklog.clock import local_zone
 from tracklog.views.html.legible import shown
 from tracklog.views.web.addresses import PageUrl
 
-_FEW = 8  # values that stand open
+_FEW = 8  # values that are shown at first
 _MANY = 200  # that can be unfolded
 _MONTHS = 12
 _SPANS = (("1d", "last 24 hours"), ("7d", "last 7 days"), ("30d", "last 30 days"), ("90d", "last 90 days"))
@@ -22,7 +22,7 @@ _WORDS = {"q": "words", "since": "since", "until": "until"}
 
 
 class SessionFacetChoice(NamedTuple):
-    """A value of a facet: choosing it again takes it back."""
+    """A value of a facet; choosing it again removes it."""
 
     words: str
     n: int
@@ -31,7 +31,7 @@ class SessionFacetChoice(NamedTuple):
 
 
 class FacetView(NamedTuple):
-    """What stands in the column at the side."""
+    """A facet in the side column."""
 
     name: str
     title: str
@@ -41,7 +41,7 @@ class FacetView(NamedTuple):
 
 
 class ActiveSessionFilter(NamedTuple):
-    """A filter that holds, and the address without it."""
+    """An active filter, and the address without it."""
 
     name: str
     value: str
@@ -49,7 +49,7 @@ class ActiveSessionFilter(NamedTuple):
 
 
 class EmptyView(NamedTuple):
-    """Why nothing is shown, and where there is something."""
+    """Why nothing matches, and links to what does."""
 
     words: str
     ways: list[SessionFacetChoice]
@@ -71,7 +71,7 @@ def facet_views(chosen: SessionSelection, address: PageUrl, now: datetime) -> li
 
 
 def _offers(view: FacetView, total: int) -> bool:
-    """Whether there is anything to choose: not if the only value holds for all of them."""
+    """Whether a facet offers a choice: not if its only value holds for all sessions."""
     return len(view.few) > 1 or any(one.is_taken or one.n != total for one in view.few)
 
 
@@ -90,7 +90,7 @@ def _choice(name: str, one: FacetCount, address: PageUrl, taken: str) -> Session
 
 
 def _times(chosen: SessionSelection, address: PageUrl, now: datetime) -> FacetView:
-    """The last days, then months of the calendar."""
+    """Time spans: the last days, then calendar months."""
     spans = [_span(chosen, address, now, since, words) for since, words in _SPANS]
     months = chosen.months()
     choices = [_month(month, n, address) for month, n in months[:_MONTHS]]
@@ -128,7 +128,7 @@ def _before(chosen: SessionSelection, oldest: Month, address: PageUrl) -> Sessio
 
 
 def taken_views(address: PageUrl, names: Sequence[str]) -> list[ActiveSessionFilter]:
-    """The filters that hold, as they can be taken away."""
+    """The active filters, each with the address without it."""
     return [
         ActiveSessionFilter(
             _WORDS.get(name, name), shown(address.given[name], most=120), address.without(name)
@@ -139,7 +139,7 @@ def taken_views(address: PageUrl, names: Sequence[str]) -> list[ActiveSessionFil
 
 
 def empty_view(chosen: SessionSelection, address: PageUrl, names: Sequence[str]) -> EmptyView:
-    """What to do if nothing fits: which filter to drop, and where there is something."""
+    """Suggestions if nothing matches: which filter to drop, and where sessions are."""
     if not address.given.keys() & set(names):
         return EmptyView("There are no sessions yet.", [])
     ways = []
@@ -166,7 +166,7 @@ def _why_empty(chosen: SessionSelection, address: PageUrl) -> str:
 
 
 def _where_it_is(chosen: SessionSelection, address: PageUrl) -> list[SessionFacetChoice]:
-    """The month in which the last of those lived that only their time keeps out."""
+    """The month of the last session that only the time filter excludes."""
     months = chosen.months()
     if not months or not address.given.keys() & {"since", "until"}:
         return []

@@ -1,11 +1,11 @@
 """The page of all sessions: filters, facets with exact counts, and pages of 200.
 
-Rules of this room
+Rules
   1. Every count is a link to exactly the sessions that it counts.
-  2. What is missing is drawn as missing, with its reason.
+  2. A missing value is shown as missing, with its reason.
   3. With a period, money and tokens are what the ledger has for that period; the other figures are of whole sessions,
      and say so.
-  4. While the index is being made the page says so, and shows what there is.
+  4. While the index is built the page says so, and shows what there is.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DEFAULT = "-last"
 
 
 class SessionsPageQuery(NamedTuple):
-    """What the address asks for."""
+    """The query in an address."""
 
     address: PageUrl
     wanted: SessionFilter
@@ -54,12 +54,12 @@ class SessionsPageQuery(NamedTuple):
 
     @property
     def given(self) -> Mapping[str, str]:
-        """The filters as they were written."""
+        """The filters as they are in the address."""
         return self.address.given
 
 
 def asked_in(address: PageUrl, now: datetime) -> SessionsPageQuery:
-    """What is asked. Raises NotMeant."""
+    """Parses the query in an address. Raises NotMeant."""
     given = address.given
     wanted = SessionFilter(
         project=given.get("project"),
@@ -87,7 +87,7 @@ def _cursor(given: Mapping[str, str], sort: str) -> Cursor | None:
 
 
 def sessions(request: Request) -> Response:
-    """All sessions that fit."""
+    """The page of all matching sessions."""
     site = site_of(request)
     address = PageUrl("/sessions", given_in(request, (*FILTERS, "sort", "after")))
     try:
@@ -140,7 +140,7 @@ def _listed(request: Request, asked: SessionsPageQuery, shot: Shot) -> Response:
 
 
 def _requests(wanted: SessionFilter) -> WantedRequests:
-    """The requests of the period that is asked for."""
+    """The requests of the selected period."""
     return WantedRequests(_moment(wanted.since_ms), _moment(wanted.until_ms))
 
 
@@ -153,5 +153,5 @@ def _next(address: PageUrl, found: Page) -> str | None:
 
 
 def live_states(site: Site) -> dict[Name, str]:
-    """What the sessions on the board do now."""
+    """The live states of the sessions on the board."""
     return {(row.agent, row.id): row.state.state for row in site.live.snapshot().rows}

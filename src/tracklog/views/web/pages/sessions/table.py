@@ -1,4 +1,4 @@
-"""The list of sessions itself: its columns, its rows, and what they come to."""
+"""The list of sessions: its columns, its rows, and its totals."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _NO_REQUEST = "no request was counted"
 
 
 class ColumnView(NamedTuple):
-    """The head of a column: choosing it sorts, choosing it again turns the order round."""
+    """The head of a column; choosing it sorts, choosing it again reverses the order."""
 
     name: str
     words: str
@@ -93,7 +93,7 @@ class SessionRowView(NamedTuple):
 
 
 class SumView(NamedTuple):
-    """A figure over all sessions that are meant."""
+    """A total over all selected sessions."""
 
     words: str
     value: Markup | str
@@ -158,7 +158,7 @@ def _row(one: TableSession, chosen: SessionSelection, subagents: list[SubagentLi
 
 @lru_cache(64)
 def state_mark(state: str) -> Markup:
-    """The mark of a state; there are few of them, and very many rows."""
+    """The mark of a state, cached: there are few states and very many rows."""
     made: Markup = environment().get_template("_marks.html").module.state_mark(state)  # type: ignore[attr-defined]
     return made
 
@@ -170,13 +170,13 @@ def title_of(title: str | None) -> str:
 
 
 def _models(models: Sequence[str]) -> str:
-    """The first, and how many there are beside."""
+    """The first model, and the number of others."""
     first = shown(short_model(models[0]), most=40) if models else ""
     return f"{first} +{len(models) - 1}" if len(models) > 1 else first
 
 
 def day(at: str | None) -> Markup:
-    """The day of a moment; scripts tell it in the reader's zone."""
+    """The day of a moment; scripts show it in the reader's zone."""
     moment = numbers.moment_of(at)
     if moment is None:
         return numbers.missing()
@@ -187,7 +187,7 @@ def day(at: str | None) -> Markup:
 
 
 def _active(one: TableSession) -> Markup:
-    """How long its turns lasted; how long it stood open is said beside."""
+    """How long its turns lasted, with the time from first to last line as the title."""
     if one.active_ms is None or not math.isfinite(one.active_ms):
         return numbers.missing("no turn says how long it took")
     wall = f"{took(one.wall_ms)} from the first line to the last" if one.wall_ms is not None else ""
@@ -195,7 +195,7 @@ def _active(one: TableSession) -> Markup:
 
 
 def address_of(agent: str, session: str) -> str | None:
-    """Where a session is shown; None for a name that no address can say."""
+    """The address of a session's page; None for a name that cannot be in an address."""
     try:
         return session_address(agent, session)
     except UnicodeEncodeError:
@@ -203,7 +203,7 @@ def address_of(agent: str, session: str) -> str | None:
 
 
 def _calls(one: TableSession) -> str:
-    """Where its own calls are shown: copies of others are not counted here."""
+    """The address of its own calls, without copies from other sessions."""
     session = f"/calls?agent={quote(one.agent, safe='')}&session={quote(one.id, safe='')}"
     return f"{session}&copies=no" if one.copies else session
 
@@ -213,7 +213,7 @@ def _nothing(chosen: SessionSelection) -> str:
 
 
 def cost_of(spent: SessionCost, *, is_counted: bool, nothing: str = _NO_REQUEST) -> Markup:
-    """What a session cost, or why nobody knows."""
+    """The cost of a session, or why it is unknown."""
     return numbers.money(
         micro(spent.cost_pico_usd),
         lower_bound=spent.is_lower_bound,
@@ -238,7 +238,7 @@ def _tokens(spent: SessionCost, *, is_counted: bool, nothing: str) -> Markup:
 
 
 def _subagent(line: SubagentLine, session: TableSession) -> SubagentView:
-    """A subagent with its page; one without a log of its own has its calls."""
+    """A subagent with the address of its page, or of its calls if it has no log of its own."""
     words = line.description or line.type or line.thread
     address = address_of(session.agent, session.id) if line.has_log else "/calls"
     given = {} if line.has_log else {"session": session.id}
@@ -248,7 +248,7 @@ def _subagent(line: SubagentLine, session: TableSession) -> SubagentView:
 
 
 def sums_view(chosen: SessionSelection, given: Mapping[str, str]) -> list[SumView]:
-    """What all that are meant come to, page or not."""
+    """Totals over all selected sessions, on this page or not."""
     sums = chosen.sums()
     calls, errors = _calls_of_all(sums, given)
     active = numbers.duration(sums.active_ms or None, why="no turn says how long it took")
@@ -281,7 +281,7 @@ def _titled(what: str, more: str | None) -> str:
 
 
 def _calls_of_all(sums: SelectionTotals, given: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """The calls that are counted, where an address can say just these."""
+    """Addresses of the counted calls and errors, if an address can select exactly these."""
     filters = {name: value for name, value in given.items() if name not in ("sort", "after")}
     if sums.copies or not filters.keys() <= {"project", "agent"}:
         return None, None
