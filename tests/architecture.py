@@ -55,7 +55,6 @@ SMALL = {  # modules of few lines, each with its reason
     "app.talk": "a vocabulary",
     "errors": "a vocabulary",
     "model.ids": "a vocabulary",
-    "model.session_rules": "rules that lists, reports and search share",
     "sources.gc_pause": "used by reading, ledger and index",
     "store.surrogates": "used wherever text goes into SQLite",
     "store.file_stamps": "loaded before every answer, so it loads nothing else",

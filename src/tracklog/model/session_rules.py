@@ -1,13 +1,15 @@
-"""Rules for which sessions are listed: not those that could not be read, nor those without a word.
+"""Rules that lists, reports and search share: which sessions are listed, and what they say of one.
 
-What a person calls a project.
+Not listed: sessions that could not be read, and those without a word.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
-from tracklog.model.session import Problem, Session
+from tracklog.model.session import Problem, Request, Session
 
 
 def last_part(folder: str) -> str:
@@ -44,3 +46,32 @@ def is_only_warmups(session: Session) -> bool:
     others = session.threads[1:]
     is_silent = not session.main.turns and not session.main.requests
     return is_silent and bool(others) and all(thread.is_warmup for thread in others)
+
+
+def facts_of(session: Session) -> dict[str, Any]:
+    """The values of a session that lists show, except its costs."""
+    calls = [call for call in session.calls_by_thread if not call.is_inherited]
+    return {
+        "path": session.paths[0] if session.paths else None,
+        "title": session.title,
+        "project": project_of(session),
+        "cwd": session.cwd,
+        "branch": session.branch,
+        "models": session.models,
+        "versions": session.versions,
+        "entrypoint": session.entrypoint,
+        "started_at": session.started_at,
+        "last_at": session.last_at,
+        "state": session.state,
+        "evidence": list(session.life.evidence),
+        "turns": sum(not turn.is_inherited for turn in session.turns),
+        "requests": n_requests(request for request in session.requests if not request.is_inherited),
+        "calls": len(calls),
+        "errors": sum(call.verdict == "error" for call in calls),
+        "threads": len(session.threads),
+    }
+
+
+def n_requests(requests: Iterable[Request]) -> int:
+    """The number of requests that an API answered."""
+    return sum(not request.is_synthetic for request in requests)

@@ -20,7 +20,7 @@ from tracklog.liveness.sessions import rests_on_life
 from tracklog.model.call_summary import told
 from tracklog.model.events import Place
 from tracklog.model.session import Branch, Call, HookRun, Phase, Problem, Request, Session, Thread, Turn
-from tracklog.model.session_rules import is_about_a_file, is_listed, project_of
+from tracklog.model.session_rules import facts_of, is_about_a_file, is_listed, n_requests
 from tracklog.sessions.tables_calls import (
     AS_CALLED,
     AS_RETURNED,
@@ -227,35 +227,6 @@ def _storable(made: SessionRows) -> SessionRows:
         branches=each(made.branches),
         problems=each(made.problems),
     )
-
-
-def facts_of(session: Session) -> dict[str, Any]:
-    """The values of a session that lists show, except its costs."""
-    calls = [call for call in session.calls_by_thread if not call.is_inherited]
-    return {
-        "path": session.paths[0] if session.paths else None,
-        "title": session.title,
-        "project": project_of(session),
-        "cwd": session.cwd,
-        "branch": session.branch,
-        "models": session.models,
-        "versions": session.versions,
-        "entrypoint": session.entrypoint,
-        "started_at": session.started_at,
-        "last_at": session.last_at,
-        "state": session.state,
-        "evidence": list(session.life.evidence),
-        "turns": sum(not turn.is_inherited for turn in session.turns),
-        "requests": n_requests(request for request in session.requests if not request.is_inherited),
-        "calls": len(calls),
-        "errors": sum(call.verdict == "error" for call in calls),
-        "threads": len(session.threads),
-    }
-
-
-def n_requests(requests: Iterable[Request]) -> int:
-    """The number of requests that an API answered."""
-    return sum(not request.is_synthetic for request in requests)
 
 
 class Places:

@@ -20,9 +20,9 @@ from tracklog.ledger.scan import spent_in as counted_in
 from tracklog.model.call_summary import told
 from tracklog.model.ids import ThreadId
 from tracklog.model.session import Call, Session
-from tracklog.model.session_rules import is_listed
+from tracklog.model.session_rules import facts_of, is_listed
 from tracklog.reading.session_files import SessionFiles, thread_of
-from tracklog.sessions.rows import facts_of, json_text
+from tracklog.sessions.rows import json_text
 from tracklog.sessions.tables_columns import (
     NAMELESS,
     CallDetails,

@@ -32,8 +32,8 @@ from tracklog.model.session import (
     TodoList,
     Turn,
 )
+from tracklog.model.session_rules import facts_of, n_requests
 from tracklog.model.usage import PICO_IN_MICRO, Tokens, micro
-from tracklog.sessions.rows import facts_of, n_requests
 from tracklog.views.text.numbers import money
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from tracklog.app.session_costs import costs_of
 from tracklog.ledger.request_costs import Costs
 from tracklog.live.run_entries import RunEntry
 from tracklog.model.session import Session, Thread
-from tracklog.sessions.rows import n_requests
+from tracklog.model.session_rules import n_requests
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper, cut
