@@ -52,6 +52,8 @@ SMALL = {  # modules of few lines, each with its reason
     "agents.codex.usage": "each agent has the same modules",
     "agents.supported": "the list of agents",
     "app.logs.records": "one question",
+    "app.prices": "one question",
+    "app.session_costs": "one question",
     "app.talk": "a vocabulary",
     "errors": "a vocabulary",
     "model.ids": "a vocabulary",
@@ -63,6 +65,7 @@ SMALL = {  # modules of few lines, each with its reason
     "views.cli.commands.store.parquet": "a command",
     "views.cli.output.stderr_talk": "one class: `app.talk` on a terminal",
     "views.cli.output.progress": "one idea: how far long work is",
+    "views.documents.prices": "one document",
     "views.documents.search": "one document",
     "views.html.cache": "one idea: rendered text, kept",
 }

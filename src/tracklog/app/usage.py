@@ -21,6 +21,9 @@ from tracklog.app.scope.filters import Filters, is_in_project
 from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import UserError
 from tracklog.home import Home, tracklog_home
+from tracklog.ledger.blocks import Burn as Burn  # what the rows of blocks say more
+from tracklog.ledger.blocks import block_end as block_end
+from tracklog.ledger.blocks import burn as burn
 from tracklog.ledger.ledger import Ledger
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.pricing import RequestFilter, folders

@@ -8,7 +8,7 @@ import pytest
 from tests.views.cli.usage_made import DOLLAR, report, row
 from tracklog.model.events import Place
 from tracklog.model.usage import Entry, Group, Hidden, Tokens
-from tracklog.views.documents.usage import Order, UsageProvenance, document, listed
+from tracklog.views.documents.usage import Order, UsageProvenance, listed, usage_document
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 OURS = UsageProvenance("ours", "ours", "UTC")
@@ -64,7 +64,9 @@ def test_the_document_has_every_field_of_the_contract() -> None:
         place=Place("/logs/s.jsonl", 9),
         at="2026-03-01T10:00:00.000Z",
     )
-    made = document(report(UNSURE, hidden=[hidden], unpriced_models={"gateway": 2}), [UNSURE], OURS, now=NOW)
+    made = usage_document(
+        report(UNSURE, hidden=[hidden], unpriced_models={"gateway": 2}), [UNSURE], OURS, now=NOW
+    )
     none = dict.fromkeys(
         ["reasoning_tokens", "cache_write_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens"], 0
     )
@@ -114,22 +116,24 @@ def test_uncertain_requests_are_listed_with_their_lines_if_asked_for() -> None:
         tokens=Tokens(output=8),
         certainty="partial",
     )
-    made = document(report(UNSURE, uncertain=[entry]), [], OURS, now=NOW, with_uncertain=True)["uncertain"]
+    made = usage_document(report(UNSURE, uncertain=[entry]), [], OURS, now=NOW, with_uncertain=True)[
+        "uncertain"
+    ]
     assert [
         (one["key"], one["certainty"], one["path"], one["line"], one["output_tokens"]) for one in made
     ] == [("msg_1", "partial", "/logs/s.jsonl", 9, 8)]
-    assert document(report(), [], OURS, now=NOW, with_uncertain=True)["uncertain"] == []
+    assert usage_document(report(), [], OURS, now=NOW, with_uncertain=True)["uncertain"] == []
 
 
 def test_a_row_without_a_price_costs_null_and_never_zero() -> None:
-    (made,) = document(report(), [row("a", 0, unpriced_requests=10)], OURS, now=NOW)["rows"]
+    (made,) = usage_document(report(), [row("a", 0, unpriced_requests=10)], OURS, now=NOW)["rows"]
     assert (made["cost_micro_usd"], made["bounds"]["cost_micro_usd"]) == (None, [None, None])
     assert (made["unpriced_requests"], made["cache_saving_micro_usd"]) == (10, None)
 
 
 def test_by_stated_cost_what_no_log_states_is_unpriced() -> None:
     manner = OURS._replace(basis="stated")
-    (made,) = document(report(), [UNSURE], manner, now=NOW)["rows"]
+    (made,) = usage_document(report(), [UNSURE], manner, now=NOW)["rows"]
     assert (made["cost_micro_usd"], made["unpriced_requests"]) == (1_250_000, 1)
     assert made["bounds"]["cost_micro_usd"] == [1_250_000, 1_250_000]
 
@@ -137,7 +141,7 @@ def test_by_stated_cost_what_no_log_states_is_unpriced() -> None:
 def test_the_running_block_says_how_it_burns_and_the_others_do_not() -> None:
     running = row("2026-03-01T10:00:00.000Z", 4)
     over = row("2026-03-01T04:00:00.000Z", 4, first_at="2026-03-01T04:00:00.000Z")
-    made = document(report(over, running, group="blocks"), [over, running], OURS, now=NOW)["rows"]
+    made = usage_document(report(over, running, group="blocks"), [over, running], OURS, now=NOW)["rows"]
     assert [one["burn"] for one in made] == [
         None,
         {

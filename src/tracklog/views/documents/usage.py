@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from tracklog.ledger.blocks import Burn, burn
+from tracklog.app.usage import Burn, burn
 from tracklog.model.usage import CountRule, Entry, Group, Hidden, Tokens, UsageReport, UsageRow, micro
 from tracklog.views.text.numbers import Basis, cost_of, difference, is_unpriced, n_tokens, saving
 
@@ -57,7 +57,7 @@ def listed(
     return RowSelection(shown[::-1] if is_reversed else shown, others)
 
 
-def document(
+def usage_document(
     report: UsageReport,
     rows: list[UsageRow],
     manner: UsageProvenance,

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -24,6 +23,7 @@ from tracklog.app.prices import (
 from tracklog.errors import NotThere
 from tracklog.home import tilde
 from tracklog.views.cli.options import A_PATH, home_option, json_option
+from tracklog.views.documents.prices import clock_words, prices_document
 from tracklog.views.text.printing import answer, answer_json, count, safe, short
 
 _HEADS = ("input", "output", "read", "5m", "1h")
@@ -73,50 +73,11 @@ def prices(
         return
     models = price_list(known, model)
     if as_json:
-        answer_json(document(models, known))
+        answer_json(prices_document(models, known))
     if model is not None and not models:
         raise NotThere(f"no price for {short(model, 60)}: {_how_to_add(model, path)}")
     if not as_json:
         _show(models, known, is_one=model is not None and len(models) == 1)
-
-
-def document(models: Iterable[PriceListEntry], known: Prices) -> dict[str, Any]:
-    """The answer as the contract names its fields: prices are micro-dollars for a million tokens."""
-    return {
-        "book": {"made_from": known.book.made_from, "made_on": known.book.made_on},
-        "models": [_model_row(one, known.book.made_from) for one in models],
-        "multipliers": [
-            {"vendor": one.vendor, one.condition: one.value, "times": list(one.times), "source": one.source}
-            for one in known.book.multipliers
-        ],
-    }
-
-
-def _model_row(one: PriceListEntry, book: str) -> dict[str, Any]:
-    quotes = [_quote_row(quote, book) for quote in one.quotes]
-    return {"model": one.model, "vendor": one.vendor, "max_output_tokens": one.max_output, "prices": quotes}
-
-
-def _quote_row(quote: Quote, book: str) -> dict[str, Any]:
-    return {
-        "terms": quote.terms,
-        "since": quote.since,
-        "hours_utc": [_clock(second) for second in quote.hours] if quote.hours else None,
-        "source": quote.source or book,
-        "steps": [_step_row(step) for step in quote.steps],
-    }
-
-
-def _step_row(step: PriceTier) -> dict[str, int]:
-    return {
-        "above_prompt_tokens": step.above,
-        "input_micro_usd_per_mtok": step.input,
-        "output_micro_usd_per_mtok": step.output,
-        "cache_read_micro_usd_per_mtok": step.cache_read,
-        "cache_write_5m_micro_usd_per_mtok": step.cache_write_5m,
-        "cache_write_1h_micro_usd_per_mtok": step.cache_write_1h,
-        "web_search_micro_usd": step.web_search // 10**6,
-    }
 
 
 def _answer_path(path: Path, *, as_json: bool) -> None:
@@ -195,7 +156,7 @@ def _show_one(one: PriceListEntry, known: Prices) -> None:
 def _quote_lines(quote: Quote) -> list[tuple[str, ...]]:
     first, *others = quote.steps
     since = quote.since or "always"
-    when = "-".join(map(_clock, quote.hours)) if quote.hours else since
+    when = "-".join(map(clock_words, quote.hours)) if quote.hours else since
     search = _money(first.web_search // 10**6) if first.web_search else ""
     return [
         (quote.terms, when, "", *_dollars(first), search),
@@ -226,7 +187,3 @@ def _money(micro_usd: int) -> str:
 
 def _above(step: PriceTier) -> str:
     return f"> {step.above // 1000}k" if step.above % 1000 == 0 else f"> {step.above:,}"
-
-
-def _clock(second: int) -> str:
-    return f"{second // 3600:02d}:{second // 60 % 60:02d}"

@@ -21,7 +21,14 @@ from tracklog.app.usage import UsageQuery, UsageResult, spent
 from tracklog.clock import name_of
 from tracklog.model.usage import UsageReport, UsageRow
 from tracklog.views.cli.output.stderr_talk import STDERR
-from tracklog.views.documents.usage import Order, RowSelection, UsageProvenance, document, listed, usage_row
+from tracklog.views.documents.usage import (
+    Order,
+    RowSelection,
+    UsageProvenance,
+    listed,
+    usage_document,
+    usage_row,
+)
 from tracklog.views.text.numbers import Basis
 from tracklog.views.text.printing import answer, answer_json, cell, count
 
@@ -56,7 +63,9 @@ def answer_usage(
     most = form.limit if form.limit or form.as_json or form.as_csv else SHOWN
     rows = listed(found.report, by=form.by, basis=form.basis, is_reversed=form.is_reversed, limit=most)
     if form.as_json:
-        answer_json(document(found.report, rows.rows, manner, now=now, with_uncertain=asked.with_uncertain))
+        answer_json(
+            usage_document(found.report, rows.rows, manner, now=now, with_uncertain=asked.with_uncertain)
+        )
     elif form.as_csv:
         answer_csv(rows.rows, form.basis)
     elif is_empty(found.report):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 
-from tracklog.ledger.blocks import Burn, burn
+from tracklog.app.usage import Burn, burn
 from tracklog.model.usage import UsageReport, UsageRow
 from tracklog.views.documents.usage import BY_TIME, UsageProvenance
 from tracklog.views.text.numbers import cost_of, is_unpriced, money, saving, share, short_number, took

@@ -20,8 +20,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tracklog.app.scope.filters import moment_of
+from tracklog.app.usage import block_end, burn
 from tracklog.home import tilde
-from tracklog.ledger.blocks import block_end, burn
 from tracklog.model.session_rules import last_part
 from tracklog.model.usage import Entry, Group, UsageReport, UsageRow
 from tracklog.views.cli.commands.money.usage_notes import remarks
