@@ -45,6 +45,7 @@ VIEWS_MAY = (
 )
 PURE = ("model", "agents.claude_code.records", "agents.codex.records")
 IMPURE = frozenset({"io", "os", "pathlib", "sqlite3", "subprocess", "time", "psutil", "shutil", "tempfile"})
+HOMONYMS = frozenset({"secrets"})  # modules of the standard library with the name of one of our packages
 MOST_MODULES, FEWEST_LINES, LONGEST_FUNCTION = 15, 60, 60
 SMALL = {  # modules of few lines, each with its reason
     "__main__": "an entry point",
@@ -126,7 +127,10 @@ def modules() -> Mapping[str, Module]:
 
 
 def imported(tree: ast.AST, known: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Each import in a tree, and whether it is relative: a module of ours without `tracklog.`, others by their full name."""
+    """Each import in a tree, and whether it is relative: a module of ours without `tracklog.`, others by their full name.
+
+    A module of the standard library may share its name with a package of ours: it has a `/` before it.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -140,6 +144,8 @@ def imported(tree: ast.AST, known: Iterable[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _ours(name: str) -> str:
+    if name.partition(".")[0] in HOMONYMS:
+        return f"/{name}"
     return "" if name == "tracklog" else name.removeprefix("tracklog.")
 
 

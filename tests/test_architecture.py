@@ -72,6 +72,7 @@ def test_a_module_may_import_what_the_layers_and_the_table_allow(one: str, other
         ("from ..model import events", [("model", True)]),
         ("import tracklog", [("", False)]),
         ("import json, os.path", [("json", False), ("os.path", False)]),
+        ("import secrets\nfrom tracklog.secrets import find", [("/secrets", False), ("secrets", False)]),
     ],
 )
 def test_every_import_is_found(source: str, found: list[tuple[str, bool]]) -> None:
