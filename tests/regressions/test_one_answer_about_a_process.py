@@ -238,6 +238,10 @@ def test_the_index_stores_what_the_board_says(living: tuple[Made, subprocess.Pop
 
 def test_where_no_call_is_open_and_nothing_lives_the_index_is_only_read(tmp_path: Path) -> None:
     made = Made(tmp_path, "unnamed", AGES["long ago"], "an answer", has_hooks=False)
+    for folder in {path.parent for path in tmp_path.rglob("*")}:
+        os.utime(
+            folder, (made.at_ms / 1000, made.at_ms / 1000)
+        )  # a folder that changed just now is listed again
     made.ask("index")
     made.ask("sessions", "--json")  # it counts what was spent
     with closing(sqlite3.connect(Home(made.home.ours).index)) as db:
