@@ -20,10 +20,11 @@ from tracklog.conversation.lines import ThreadLines
 from tracklog.conversation.window import CallDetail
 from tracklog.model.assemble.values import own_side_file
 from tracklog.model.call_summary import ChecklistItem, listed_steps
+from tracklog.model.diff.calls import NOT_MADE
 from tracklog.model.events import HookRan, Place, ToolReturned
 from tracklog.model.records import opened
 from tracklog.views.html.code import code, numbered
-from tracklog.views.html.diff.call_diffs import NOT_MADE, FileDiff, diffs_of_call
+from tracklog.views.html.diffs import FileDiff, diffs_of_call
 from tracklog.views.html.legible import legible, shown
 from tracklog.views.html.markdown import markdown
 from tracklog.views.html.pictures import Pictures, pictures_of

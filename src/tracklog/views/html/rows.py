@@ -18,8 +18,8 @@ from tracklog.conversation.branches import OpenedTurn
 from tracklog.conversation.lines import ThreadLines
 from tracklog.conversation.rows import EventRow
 from tracklog.conversation.window import ShownRow, is_quiet
+from tracklog.model.diff.calls import NOT_MADE, line_counts
 from tracklog.model.session import Call
-from tracklog.views.html.diff.call_diffs import NOT_MADE, changes_of
 from tracklog.views.html.legible import gist, legible, shown
 from tracklog.views.html.markdown import markdown
 from tracklog.views.html.numbers import duration
@@ -184,7 +184,7 @@ def _first_line(row: EventRow) -> str:
 def _call_view(base: ConversationRowView, one: ShownRow) -> ConversationRowView:
     call, row = one.call, one.row
     is_made = call is None or call.verdict not in NOT_MADE
-    changes = changes_of(row.label, row.input, one.report) if is_made else None
+    changes = line_counts(row.label, row.input, one.report) if is_made else None
     base = base._replace(
         call=call.id if call is not None else row.call,
         added=changes.added if changes else None,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracklog.views.html.diff.diffs import DiffSegment, changed_words, of_texts
+from tests.views.html.diff.views import of_texts
+from tracklog.views.html.diffs import DiffSegment, changed_words
 
 
 def same(text: str) -> DiffSegment:

@@ -13,7 +13,7 @@ from tracklog.conversation.navigate import NextLine, What
 from tracklog.conversation.navigate import next_line as line_behind
 from tracklog.conversation.window import ShownRow, call_detail, is_quiet, window
 from tracklog.views.html.calls import call_view
-from tracklog.views.html.diff.diffs import FOLDED_FROM, MOST_LINES
+from tracklog.views.html.diffs import FOLDED_FROM, MOST_LINES
 from tracklog.views.html.rows import row_name, row_views
 from tracklog.views.web.frame import environment, text_answer
 from tracklog.views.web.pages.session.request import NotFound, OpenedThread, gone, number_in, opened

@@ -8,7 +8,7 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracklog.views.html.diff.lines import DiffStep, matches, steps
+from tracklog.model.diff.lines import DiffStep, matches, steps
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=10)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from tracklog.views.html.diff.call_diffs import LineCounts, changes_of
+from tracklog.model.diff.calls import LineCounts, line_counts
 
 PATCH = [{"oldStart": 1, "newStart": 1, "lines": ["-a", "+b", "+c"]}]
 CODEX = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n*** Add File: b.py\n+1\n+2\n*** End Patch"
@@ -36,9 +36,9 @@ def raw(value: Any) -> Raw:
 def test_lines_are_counted_where_a_result_tells_of_them(
     name: str, given: Any, report: Any, counts: LineCounts | None
 ) -> None:
-    assert changes_of(name, raw(given), raw(report) if report is not None else Raw()) == counts
+    assert line_counts(name, raw(given), raw(report) if report is not None else Raw()) == counts
 
 
 def test_a_huge_report_is_not_looked_at() -> None:
     huge = raw({"structuredPatch": PATCH, "x": "y" * 600_000})
-    assert changes_of("Edit", raw({}), huge) is None
+    assert line_counts("Edit", raw({}), huge) is None

@@ -1,22 +1,22 @@
 """Changes of files as hunks of lines, with changed words marked.
 
 Rules
-  1. A patch in the log is shown as it is, with its own line numbers. Without one, the texts are compared here, and line
-     numbers are unknown.
-  2. Nothing raises: what is no patch gives no hunks.
-  3. Work and size are bounded: beyond the bounds lines are only counted, and texts that differ too much are shown as
-     one removed and one added.
+  1. Size is bounded: beyond the bounds lines are only counted.
+  2. Which lines changed is decided in model/diff; this is how they look.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from tracklog.views.html.diff.lines import MOST_DIFFERENCES, Match, matches, steps
+from tracklog.model.diff.calls import changes_of_call
+from tracklog.model.diff.hunks import RawHunk
+from tracklog.model.diff.lines import Match, matches
+from tracklog.model.diff.patches import ChangedFile, FileAct, hunks_together, read_patch
 from tracklog.views.html.legible import legible, shown
 
 _MOST_PAIRS = 400
@@ -93,10 +93,7 @@ def _run(lines: Sequence[DiffLine], start: int, kind: str) -> int:
 Kind = Literal[" ", "+", "-"]
 MOST_LINES = 5_000  # that a view holds
 LONGEST_LINE = 2_000  # letters
-MOST_COMPARED = 20_000  # lines of a text
 FOLDED_FROM = 400  # lines; more than that are not all shown at once
-CONTEXT = 3
-_MOST_NUMBER = 10**9
 _NO_NEWLINE = "\\"
 
 
@@ -164,59 +161,6 @@ class DiffView:
         return max(0, self.n_lines - most) + self.n_left
 
 
-class RawHunk(NamedTuple):
-    """A hunk as it was read: its line numbers, if known, and its lines with their signs."""
-
-    old_start: int | None
-    new_start: int | None
-    lines: Sequence[str]
-    heading: str = ""
-    more_added: int = 0  # lines beyond the bounds, which are only counted
-    more_removed: int = 0
-
-
-def of_patch(patch: object) -> DiffView:
-    """The view of Claude Code's `structuredPatch`: a list of hunks with their lines."""
-    return view_of(_hunks_of(patch))
-
-
-def of_texts(old: str, new: str) -> DiffView:
-    """The view of a change from one text to another, without a patch."""
-    return of_edits([(old, new)])
-
-
-def of_edits(edits: Iterable[tuple[str, str]]) -> DiffView:
-    """The view of several edits, each an old and a new text."""
-    return view_of(hunk for old, new in edits for hunk in _compared(old, new))
-
-
-def of_new_file(content: str) -> DiffView:
-    """The view of a new file with this content."""
-    lines, n_more = first_lines(content, MOST_LINES)
-    return view_of([RawHunk(0, 1, [f"+{line}" for line in lines], more_added=n_more)])
-
-
-def of_deleted_file(content: str) -> DiffView:
-    """The view of a deleted file that had this content."""
-    lines, n_more = first_lines(content, MOST_LINES)
-    return view_of([RawHunk(1, 0, [f"-{line}" for line in lines], more_removed=n_more)])
-
-
-def changed_counts(patch: object) -> tuple[int, int]:
-    """Number of lines that a `structuredPatch` adds and removes, without making a view."""
-    signs = [line[:1] for hunk in _hunks_of(patch) for line in hunk.lines]
-    return signs.count("+"), signs.count("-")
-
-
-def first_lines(text: str, most: int) -> tuple[list[str], int]:
-    """The first `most` lines of a text, as editors count lines, and the number of the others."""
-    lines = text.split("\n", most)
-    rest = lines.pop() if len(lines) > most else ""
-    if lines[-1] == "" and not rest:
-        lines.pop()
-    return lines, rest.count("\n") + (rest != "" and not rest.endswith("\n"))
-
-
 def view_of(hunks: Iterable[RawHunk]) -> DiffView:
     """The view of some hunks: lines numbered, words marked, up to the bounds."""
     made: list[DiffHunk] = []
@@ -237,8 +181,7 @@ def view_of(hunks: Iterable[RawHunk]) -> DiffView:
 
 
 def _hunk(raw: RawHunk, most: int) -> DiffHunk:
-    signs = [line[:1] for line in raw.lines]
-    added, removed = signs.count("+") + raw.more_added, signs.count("-") + raw.more_removed
+    added, removed = raw.counts
     lines = list(islice(_numbered(raw), most))
     return DiffHunk(raw.old_start, raw.new_start, lines, shown(raw.heading, most=200), added, removed)
 
@@ -267,52 +210,30 @@ def _numbered(raw: RawHunk) -> Iterator[DiffLine]:
         new = None if new is None else new + (kind != "-")
 
 
-def _hunks_of(patch: object) -> Iterator[RawHunk]:
-    for hunk in patch if isinstance(patch, list) else ():
-        if isinstance(hunk, dict) and isinstance(hunk.get("lines"), list):
-            lines = [line for line in hunk["lines"] if isinstance(line, str)]
-            yield RawHunk(_number(hunk.get("oldStart")), _number(hunk.get("newStart")), lines)
+@dataclass(frozen=True)
+class FileDiff:
+    """What a call changed in one file."""
+
+    path: str
+    act: FileAct
+    view: DiffView
+    moved_to: str | None = None
 
 
-def _number(value: Any) -> int | None:
-    is_one = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_NUMBER
-    return value if is_one else None
+def file_diff(file: ChangedFile) -> FileDiff:
+    """The view of a changed file."""
+    view = view_of(file.hunks)
+    view = replace(view, n_left=view.n_left + file.n_left) if file.n_left else view
+    return FileDiff(shown(file.path), file.act, view, None if file.moved_to is None else shown(file.moved_to))
 
 
-def _compared(old: str, new: str) -> Iterator[RawHunk]:
-    if old == new:
-        return
-    before, old_more = first_lines(old, MOST_COMPARED)
-    after, new_more = first_lines(new, MOST_COMPARED)
-    if old_more or new_more:
-        gone, come = [f"-{line}" for line in before], [f"+{line}" for line in after]
-        yield RawHunk(None, None, [*gone, *come], more_added=new_more, more_removed=old_more)
-        return
-    lines = list(_signed(before, after))
-    if len(lines) <= FOLDED_FROM:
-        yield RawHunk(None, None, lines)
-    else:
-        yield from (RawHunk(None, None, part) for part in _around_changes(lines))
+def diffs_of_call(asked: object, answered: object) -> list[FileDiff]:
+    """The files that a call changed, or wanted to change; none for other calls."""
+    return [file_diff(file) for file in changes_of_call(asked, answered)]
 
 
-def _signed(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    for step in steps(matches(before, after, MOST_DIFFERENCES), len(before), len(after)):
-        yield from (f"-{line}" for line in before[step.old_from : step.old_to])
-        yield from (f"+{line}" for line in after[step.new_from : step.new_to])
-        if step.same is not None:
-            yield f" {before[step.same]}"
-
-
-def _around_changes(lines: Sequence[str]) -> Iterator[list[str]]:
-    """Groups of changed lines with a few around them; lines far from any change are left out."""
-    changed = [n for n, line in enumerate(lines) if line[0] != " "]
-    start: int | None = None
-    end = 0
-    for n in changed:
-        if start is not None and n - CONTEXT > end:
-            yield list(lines[start:end])
-            start = None
-        start = max(n - CONTEXT, 0) if start is None else start
-        end = min(n + CONTEXT + 1, len(lines))
-    if start is not None:
-        yield list(lines[start:end])
+def of_patch_text(text: str) -> DiffView:
+    """The view of a patch as text, unified or Codex's; if it has several files, headings name them."""
+    files, n_left = read_patch(text)
+    view = view_of(hunks_together(files))
+    return replace(view, n_left=view.n_left + n_left)
