@@ -66,7 +66,7 @@ SMALL = {  # modules of few lines, each with its reason
     "views.cli.commands.store.parquet": "a command",
     "views.cli.output.stderr_talk": "one class: `app.talk` on a terminal",
     "views.cli.output.progress": "one idea: how far long work is",
-    "views.documents.prices": "one document",
+    "views.documents.places": "one document",
     "views.documents.search": "one document",
     "views.html.cache": "one idea: rendered text, kept",
 }

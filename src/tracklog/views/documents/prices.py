@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from tracklog.app.prices import PriceListEntry, Prices, PriceTier, Quote
+from tracklog.home import tilde
+from tracklog.views.text.printing import short
 
 
 def prices_document(models: Iterable[PriceListEntry], known: Prices) -> dict[str, Any]:
@@ -18,6 +21,15 @@ def prices_document(models: Iterable[PriceListEntry], known: Prices) -> dict[str
             for one in known.book.multipliers
         ],
     }
+
+
+def why_unpriced(model: str, own_prices: Path) -> str:
+    """That no model of this name has a price, and what to do."""
+    name = short(model, 60)
+    return (
+        f'no price for {name}: put [[price]] with model = "{name}", input = … and output = … (dollars for a million '
+        f"tokens) into {tilde(own_prices)}; `tracklog prices --help` says more"
+    )
 
 
 def _model_row(one: PriceListEntry, book: str) -> dict[str, Any]:

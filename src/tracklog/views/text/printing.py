@@ -14,7 +14,7 @@ import os
 import shlex
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
 from tracklog.home import tilde
@@ -32,8 +32,12 @@ def answer(text: str) -> None:
 
 def answer_json(document: Mapping[str, Any]) -> None:
     """Prints the whole answer as one JSON document."""
-    whole = {"schema_version": SCHEMA_VERSION, **document}
-    answer(_indented(whole))
+    answer(json_text(document))
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """The answer as one JSON document, indented."""
+    return _indented({"schema_version": SCHEMA_VERSION, **document})
 
 
 def _indented(document: Mapping[str, Any]) -> str:
@@ -49,12 +53,19 @@ def _indented(document: Mapping[str, Any]) -> str:
 
 def answer_json_rows(name: str, rows: Iterable[Any]) -> None:
     """Prints the answer as one JSON document with a list, each row on a line as it comes."""
-    sys.stdout.write(f'{{\n  "schema_version": {SCHEMA_VERSION},\n  {json.dumps(name)}: [')
+    for part in json_rows(name, rows):
+        sys.stdout.write(part)
+    sys.stdout.write("\n")
+
+
+def json_rows(name: str, rows: Iterable[Any]) -> Iterator[str]:
+    """A JSON document with a list, row by row, each on a line."""
+    yield f'{{\n  "schema_version": {SCHEMA_VERSION},\n  {json.dumps(name)}: ['
     gap = "\n"
     for row in rows:
-        sys.stdout.write(f"{gap}    {json.dumps(row)}")
+        yield f"{gap}    {json.dumps(row)}"
         gap = ",\n"
-    sys.stdout.write("]\n}\n" if gap == "\n" else "\n  ]\n}\n")
+    yield "]\n}" if gap == "\n" else "\n  ]\n}"
 
 
 def talk(text: str) -> None:

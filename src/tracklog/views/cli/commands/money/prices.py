@@ -23,8 +23,8 @@ from tracklog.app.prices import (
 from tracklog.errors import NotThere
 from tracklog.home import tilde
 from tracklog.views.cli.options import A_PATH, home_option, json_option
-from tracklog.views.documents.prices import clock_words, prices_document
-from tracklog.views.text.printing import answer, answer_json, count, safe, short
+from tracklog.views.documents.prices import clock_words, prices_document, why_unpriced
+from tracklog.views.text.printing import answer, answer_json, count, safe
 
 _HEADS = ("input", "output", "read", "5m", "1h")
 _OWN = "your own"
@@ -75,7 +75,7 @@ def prices(
     if as_json:
         answer_json(prices_document(models, known))
     if model is not None and not models:
-        raise NotThere(f"no price for {short(model, 60)}: {_how_to_add(model, path)}")
+        raise NotThere(why_unpriced(model, path))
     if not as_json:
         _show(models, known, is_one=model is not None and len(models) == 1)
 
@@ -96,13 +96,6 @@ def _answer_check(path: Path, known: Prices, *, as_json: bool) -> None:
         answer(f"{safe(tilde(path))} is right: {count(len(own), 'price')}")
     else:
         answer(f"{safe(tilde(path))} does not exist: you have no prices of your own")
-
-
-def _how_to_add(model: str, path: Path) -> str:
-    return (
-        f'put [[price]] with model = "{short(model, 60)}", input = … and output = … (dollars for a million tokens) '
-        f"into {tilde(path)}; `tracklog prices --help` says more"
-    )
 
 
 def _show(models: Sequence[PriceListEntry], known: Prices, *, is_one: bool) -> None:

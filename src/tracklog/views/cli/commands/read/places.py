@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from tracklog.errors import NotThere
 from tracklog.home import tilde
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.output.stderr_talk import STDERR
+from tracklog.views.documents.places import places_document
 from tracklog.views.text.printing import answer, answer_json, count, safe, size
 
 if TYPE_CHECKING:
@@ -82,22 +82,12 @@ def places(agent: str | None, roots: tuple[Path, ...], home: Path | None, as_jso
     """
     found = find_logs(roots, agent=agent)
     if as_json:
-        answer_json({"places": place_rows(found), "skipped": skipped_rows(found.skipped)})
+        answer_json(places_document(found))
     elif found.files:
         show_places(found)
         show_skipped(found.skipped)
     else:
         show_nothing_found(found, default=not roots)
-
-
-def place_rows(found: ResolvedLogs) -> list[dict[str, object]]:
-    """The places as the contract names their fields."""
-    return [{**row._asdict(), "path": str(row.path), "kind": row.kind.value} for row in log_folders(found)]
-
-
-def skipped_rows(skipped: Iterable[Skipped]) -> list[dict[str, str]]:
-    """What was left alone, as the contract names its fields."""
-    return [{"path": str(one.path), "why": one.why} for one in skipped]
 
 
 def show_places(found: ResolvedLogs) -> None:

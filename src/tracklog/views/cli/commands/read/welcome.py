@@ -21,12 +21,13 @@ from tracklog.app.scope.resolve import ResolvedLogs, find_logs
 from tracklog.errors import NotThere, UserError
 from tracklog.home import tilde, tracklog_home
 from tracklog.sources.log_file import LogFile
-from tracklog.views.cli.commands.read.places import place_rows, show_nothing_found, show_places
+from tracklog.views.cli.commands.read.places import show_nothing_found, show_places
 from tracklog.views.cli.commands.store import doctor
 from tracklog.views.cli.commands.store.doctor import survey_of
 from tracklog.views.cli.options import A_PATH, home_option, json_option
 from tracklog.views.cli.output.drawing import line, painted
 from tracklog.views.cli.output.stderr_talk import STDERR
+from tracklog.views.documents.places import place_rows
 from tracklog.views.text.printing import answer, answer_json, count, roots_for_the_shell, safe, size, talk
 
 AT_A_GLANCE = 64_000_000  # bytes that are read for a first look; `doctor` reads everything

@@ -19,12 +19,12 @@ from tracklog.errors import NOT_FINE
 from tracklog.home import tilde, tracklog_home
 from tracklog.reading.survey import Coverage, Strange, Survey
 from tracklog.sources.log_file import LogFile
-from tracklog.views.cli.commands.read.places import skipped_rows
 from tracklog.views.cli.commands.store.doctor_checks import all_checks
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.output.drawing import Cell, bar, line, painted, paragraphs, table
 from tracklog.views.cli.output.progress import progress
 from tracklog.views.cli.output.stderr_talk import STDERR
+from tracklog.views.documents.places import skipped_rows
 from tracklog.views.text.printing import answer_json, count, percent, short, size
 
 _LONGEST_NAME = 60

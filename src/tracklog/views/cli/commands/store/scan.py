@@ -97,7 +97,7 @@ def scan(
 
 
 def _document(result: ScanResult) -> dict[str, Any]:
-    from tracklog.views.cli.commands.read.places import skipped_rows
+    from tracklog.views.documents.places import skipped_rows
 
     return {
         "findings": [_finding(one) for one in result.standing],

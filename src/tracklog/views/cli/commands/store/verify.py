@@ -10,10 +10,11 @@ import msgspec
 from tracklog.app.logs.verify import ArchiveProof, Verification, VerifyResult, verify_logs
 from tracklog.errors import NOT_FINE
 from tracklog.home import tilde
-from tracklog.views.cli.commands.read.places import show_nothing_found, show_skipped, skipped_rows
+from tracklog.views.cli.commands.read.places import show_nothing_found, show_skipped
 from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.output.drawing import line, painted, table
 from tracklog.views.cli.output.stderr_talk import STDERR
+from tracklog.views.documents.places import skipped_rows
 from tracklog.views.text.printing import answer_json, count, size
 
 _FILES_SHOWN = 40
