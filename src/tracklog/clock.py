@@ -12,6 +12,7 @@ NO_TIME = -1
 _DAY_MS = 86_400_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _parse = datetime.fromisoformat
+_LAST_MS = 253_402_300_799_999  # the end of the year 9999
 _END = 253_370_764_800_000  # the year 9999: what follows must still have a name
 
 
@@ -33,6 +34,12 @@ def moment_text(ms: int) -> str | None:
     """The moment as the documents write it."""
     if ms == NO_TIME:
         return None
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def nearest_moment_text(ms: int) -> str:
+    """The moment as the logs write it; for one that no calendar has, the nearest that it has."""
+    ms = min(max(ms, 0), _LAST_MS)
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -128,7 +128,7 @@ def test_a_question_that_can_be_answered_here_is_on_the_board(home: LiveHome) ->
     ):
         id = hook.question().stem
         soon(lambda: site.live.waiting() == 1)
-        (ask,) = site.live.snapshot().asks
+        (ask,) = site.live.snapshot().rows[0].permission_requests
         assert (ask.id, ask.session, hub.named("board")[-1]["waiting"]) == (id, ONE, 1)
         still_works = [
             row._replace(state=replace(row.state, state="working")) for row in site.live.snapshot().rows

@@ -28,7 +28,6 @@ from tracklog.live.board.counts import CountsBeside, SessionUsage
 from tracklog.live.journal import LiveEvent
 from tracklog.live.watch.session import Minutes
 from tracklog.live.watch.watcher import Watch
-from tracklog.liveness.permission_requests import Ask, open_asks
 from tracklog.reading.session_files import ThreadName
 from tracklog.sessions.tables_calls import usual_times
 from tracklog.sources.log_file import Root
@@ -48,7 +47,6 @@ class BoardShot(NamedTuple):
     """The board as it was at a moment. Nothing in it changes."""
 
     rows: tuple[BoardRow, ...] = ()
-    asks: tuple[Ask, ...] = ()  # that can be answered here
     at_ms: int = 0
     version: int = 0
     problems: tuple[str, ...] = ()
@@ -57,12 +55,7 @@ class BoardShot(NamedTuple):
     @property
     def waiting(self) -> int:
         """How many wait for a person."""
-        return sum(map(self.needs_you, self.rows))
-
-    def needs_you(self, row: BoardRow) -> bool:
-        """Whether a session waits for a person. One whose question can be answered here does, whatever else is said of it."""
-        asks = any((ask.agent, ask.session) == (row.agent, row.id) for ask in self.asks)
-        return asks or row.state.state == "waiting"
+        return sum(row.needs_you for row in self.rows)
 
 
 class Live:
@@ -148,7 +141,6 @@ class Live:
         board.usual_ms = self._usual.times
         shot = BoardShot(
             rows=tuple(board.rows(now_ms)),
-            asks=tuple(ask for ask in open_asks(self._home) if ask.run.isascii()),  # as our runs are named
             at_ms=now_ms,
             problems=tuple(_problems(self._roots, watch, counts)),
             is_ready=True,
@@ -237,7 +229,7 @@ def _face(shot: BoardShot) -> object:
         )
         for row in shot.rows
     ]
-    return rows, [(ask.id, ask.at_ms) for ask in shot.asks], shot.problems, shot.is_ready
+    return rows, shot.problems, shot.is_ready
 
 
 def _sums(shot: BoardShot) -> object:

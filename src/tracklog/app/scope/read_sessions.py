@@ -25,7 +25,8 @@ from tracklog.app.scope.resolve import ResolvedLogs, find_logs, refuse_if_of_sev
 from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home, tracklog_home
-from tracklog.live.run_entries import RunEntry, RunOrigin
+from tracklog.live.run_entries import RunEntry as RunEntry
+from tracklog.live.run_entries import RunOrigin as RunOrigin
 from tracklog.live.run_register import runs
 from tracklog.liveness.sessions import SessionLives
 from tracklog.model.ids import id_start

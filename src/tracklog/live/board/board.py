@@ -18,7 +18,7 @@ Rules
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tracklog.agents.roots import default_roots
@@ -30,6 +30,7 @@ from tracklog.live.run_entries import RunEntry, RunOrigin
 from tracklog.live.run_register import Runs, runs
 from tracklog.live.watch.session import Minutes, WatchedSession
 from tracklog.live.watch.watcher import Watch
+from tracklog.liveness.permission_requests import Ask, open_asks
 from tracklog.model.ids import MAIN
 from tracklog.model.session_rules import last_part
 from tracklog.model.states import LiveState, pending
@@ -138,6 +139,12 @@ class BoardRow(NamedTuple):
     stuck: Stuck | None = None
     is_counted: bool = True  # whether its spending is known
     problem: str | None = None  # why its log cannot be read
+    permission_requests: tuple[Ask, ...] = ()  # that can be answered here
+
+    @property
+    def needs_you(self) -> bool:
+        """Whether it waits for a person: it says so, or has a permission request that can be answered here."""
+        return bool(self.permission_requests) or self.state.state == "waiting"
 
 
 class Board:
@@ -161,19 +168,24 @@ class Board:
         self._past_runs: set[str] = set()  # that were lost a day ago: nobody looks for their processes again
 
     def rows(self, now_ms: int, *, states: Collection[str] | None = None) -> list[BoardRow]:
-        """All sessions that a person may want to see, those that need you first; only those in some states are counted."""
+        """All sessions that a person may want to see, those that need you first.
+
+        With `states`, only sessions in these states, and those with a permission request; no others are counted.
+        """
         known = runs(self._home) if self._home is not None else Runs()
+        asks = _by_session(open_asks(self._home) if self._home is not None else ())
         shown = [
             self._row(name, session, now_ms)._replace(started_by=known.origin_of(*name))
             for name, session in self._watch.sessions.items()
-            if _is_shown(session, now_ms) and (states is None or session.state.state in states)
+            if _is_shown(session, now_ms)
+            and (states is None or session.state.state in states or name in asks)
         ]
         without_log = {row.id: row for run in known.open() if (row := self._run_row(run, known, now_ms))}
-        return [
-            row
+        rows = [
+            row._replace(permission_requests=tuple(asks.get((row.agent, row.id), ())))
             for row in sorted([*shown, *without_log.values()], key=_rank)
-            if states is None or row.state.state in states
         ]
+        return [row for row in rows if states is None or row.needs_you or row.state.state in states]
 
     def _run_row(self, run: RunEntry, known: Runs, now_ms: int) -> BoardRow | None:
         """A session that was asked for and has no log yet; None if it has one, or is not ours to show."""
@@ -278,6 +290,15 @@ def _parent_in(row: BoardRow, rows: Mapping[Name, BoardRow]) -> Name | None:
     origin = row.started_by
     above = (origin.agent or "", origin.session or "") if origin is not None else None
     return above if above in rows and above != (row.agent, row.id) else None
+
+
+def _by_session(asks: Iterable[Ask]) -> dict[Name, list[Ask]]:
+    """The permission requests of each session; our runs have ASCII names."""
+    found: dict[Name, list[Ask]] = {}
+    for ask in asks:
+        if ask.run.isascii():
+            found.setdefault((ask.agent, ask.session), []).append(ask)
+    return found
 
 
 def _state_of_run(run: RunEntry, now_ms: int) -> LiveState:

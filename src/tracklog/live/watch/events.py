@@ -8,11 +8,11 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
+from tracklog.clock import nearest_moment_text
 from tracklog.live.journal import LiveEvent, reported_state
 from tracklog.live.watch.session import WatchedSession
 from tracklog.model.events import (
@@ -139,9 +139,6 @@ def _without_none(**facts: Any) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if fact is not None}
 
 
-_LAST_MS = 253_402_300_799_999  # the end of the year 9999
-
-
 def state_facts(state: LiveState) -> dict[str, Any]:
     """A state as scripts read it."""
     return {
@@ -149,7 +146,7 @@ def state_facts(state: LiveState) -> dict[str, Any]:
         "waiting_for": state.waiting_for,
         "doing": state.doing,
         "call": state.call,
-        "since": None if state.since_ms is None else moment_of(state.since_ms),
+        "since": None if state.since_ms is None else nearest_moment_text(state.since_ms),
         "evidence": state.evidence,
         "pid": state.pid,
     }
@@ -161,12 +158,6 @@ def is_other(before: LiveState, after: LiveState) -> bool:
 
 def _visible_facts(state: LiveState) -> tuple[object, ...]:
     return reported_state(state), state.has_background
-
-
-def moment_of(at_ms: int) -> str:
-    """A moment as the logs write it; one that no calendar has is the nearest that it has."""
-    at_ms = min(max(at_ms, 0), _LAST_MS)
-    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class EventQueue:
@@ -197,7 +188,7 @@ class EventQueue:
         self._events.append(
             LiveEvent(
                 n=0,
-                at=at or moment_of(self._now_ms()),
+                at=at or nearest_moment_text(self._now_ms()),
                 event=event,
                 session=session.id,
                 agent=session.agent,

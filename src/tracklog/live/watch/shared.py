@@ -20,6 +20,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
+from tracklog.clock import nearest_moment_text
 from tracklog.errors import UserError
 from tracklog.home import Busy, Home, make_private_folder
 from tracklog.live.journal import (
@@ -31,7 +32,6 @@ from tracklog.live.journal import (
     read_before,
     write_before,
 )
-from tracklog.live.watch.events import moment_of
 from tracklog.live.watch.index_sync import IndexSync
 from tracklog.live.watch.watcher import Watch
 from tracklog.sources.log_file import Root
@@ -181,7 +181,7 @@ def _batch_of(more: Iterator[LiveEvent], following: Following) -> list[LiveEvent
     if following.lost > lost:
         gap = LiveEvent(
             n=events[0].n - 1,
-            at=moment_of(time.time_ns() // 1_000_000),
+            at=nearest_moment_text(time.time_ns() // 1_000_000),
             event="gap",
             data={"lost": following.lost - lost},
         )

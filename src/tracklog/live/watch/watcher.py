@@ -23,10 +23,11 @@ from tracklog.agents.discovery import resolve_session
 from tracklog.agents.hooks.records import READER as SPOOL_READER
 from tracklog.agents.hooks.records import HookInput, Spooled, TurnNotice
 from tracklog.agents.supported import SUPPORTED, support_for
+from tracklog.clock import nearest_moment_text
 from tracklog.errors import UserError
 from tracklog.home import Home
 from tracklog.live.journal import LiveEvent, WatchSnapshot, key_of, reported_state
-from tracklog.live.watch.events import EventQueue, moment_of, summary_of
+from tracklog.live.watch.events import EventQueue, summary_of
 from tracklog.live.watch.files import RelatedLogs, WatchedFiles
 from tracklog.live.watch.processes import WatchedProcesses
 from tracklog.live.watch.session import WatchedSession
@@ -351,7 +352,7 @@ class Watch:
         else:
             return
         known = {key: value for key, value in data.items() if value is not None}
-        at = moment_of(spooled.at_ms)
+        at = nearest_moment_text(spooled.at_ms)
         self._events.add("hook_called", session, at=at, thread=thread, path=path, line=line, data=known)
 
     def _agent_of(self, session_id: str) -> str:

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tracklog.live.run_entries import RunEntry, RunOrigin
 from tracklog.views.text.printing import excerpt, safe, short_id
 
 if TYPE_CHECKING:
-    from tracklog.app.scope.read_sessions import Lineage
+    from tracklog.app.scope.read_sessions import Lineage, RunEntry, RunOrigin
 
 _LONGEST_WORD = 20  # of a word that the register should know
 _LONGEST_NAME = 60

@@ -236,7 +236,7 @@ def test_a_question_has_its_buttons(home: LiveHome) -> None:
     folder = run_folder(home.ours)
     with live_site(home) as site, asking(folder, {**ASKED, "session_id": ONE}) as hook:
         id = hook.question().stem
-        soon(lambda: site.live.snapshot().asks)
+        soon(lambda: site.live.waiting())
         html = group(page(site), "needs")
     assert f'href="/answer?run={folder.name}&amp;id={id}&amp;verdict=allow"' in html
     assert f'href="/answer?run={folder.name}&amp;id={id}&amp;verdict=deny"' in html

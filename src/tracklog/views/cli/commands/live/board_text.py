@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from tracklog.live.board.board import BoardRow
+from tracklog.app.live.top import BoardRow, group_of
 from tracklog.views.cli.output.drawing import painted
 from tracklog.views.documents.runs import origin_words
 from tracklog.views.text.numbers import short_number
@@ -76,15 +76,18 @@ def board_lines(rows: Sequence[BoardRow], look: BoardLayout) -> list[Text]:
 
 
 def _summary(rows: Sequence[BoardRow], look: BoardLayout) -> Text:
-    counts = {state: sum(row.state.state == state for row in rows) for state in _STYLES}
+    groups = [group_of(row) for row in rows]
+    n_needs, n_working = groups.count("needs"), groups.count("working")
+    quiet = [row.state.state for row, group in zip(rows, groups, strict=True) if group == "quiet"]
     parts = [
-        painted(f"{counts['waiting']} need{'s' if counts['waiting'] == 1 else ''} you", _STYLES["waiting"])
-        if counts["waiting"]
+        painted(f"{n_needs} need{'s' if n_needs == 1 else ''} you", _STYLES["waiting"])
+        if n_needs
         else Text("nobody waits for you"),
-        painted(f"{counts['working'] + counts['pending']} working", _STYLES["working"]),
-        Text(f"{counts['idle']} idle"),
+        painted(f"{n_working} working", _STYLES["working"]),
+        Text(f"{quiet.count('idle')} idle"),
     ]
-    parts += [painted(f"{counts['crashed']} crashed", _STYLES["crashed"])] if counts["crashed"] else []
+    if n_crashed := quiet.count("crashed"):
+        parts.append(painted(f"{n_crashed} crashed", _STYLES["crashed"]))
     parts.append(Text(_cost_of_all(rows)))
     if look.filter or look.is_typing:
         parts.append(painted(f"/{look.filter}{'▏' if look.is_typing else ''}", "reverse"))

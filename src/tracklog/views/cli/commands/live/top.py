@@ -6,28 +6,19 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tracklog.app.index.open import asked_roots
-from tracklog.app.prices import load_prices
-from tracklog.home import Home, tracklog_home
-from tracklog.live.board.board import Board, BoardRow, beneath_parents
-from tracklog.live.notify import Announcements, notify, ring, words_for
-from tracklog.live.watch.events import moment_of
-from tracklog.live.watch.watcher import Watch
-from tracklog.model.states import LiveState
+from tracklog.app.live.top import BoardRow, OpenBoard, beneath_parents, notify_of, open_board, ring
 from tracklog.views.cli.options import shared_options
-from tracklog.views.documents.runs import origin_row
+from tracklog.views.documents.board import top_document
 from tracklog.views.text.printing import answer, answer_json
 
 if TYPE_CHECKING:
     from tracklog.views.cli.commands.live.board_text import BoardLayout
 
-_LIVE = ("waiting", "working", "pending", "idle", "crashed")
 _SORTS: dict[str, Callable[[BoardRow], Any] | None] = {
     "need": None,  # as the board gives them
     "cost": lambda row: -(row.spending.cost_micro_usd or 0),
@@ -67,56 +58,13 @@ def top(
     tracklog top
     tracklog top --once --json
     """
-    ours = Home(tracklog_home(home))
-    with closing(Watch(asked_roots(roots, agent=agent, home=home), spool=ours.spool)) as watch:
-        watch.begin()
-        board = Board(watch, load_prices(home), home=ours)
+    with open_board(roots, agent=agent, home=home) as board:
         if as_json:
-            rows = _rows(board, _now_ms(), shows_all=shows_all)
-            answer_json({"sessions": [_document(row) for row in rows]})
+            answer_json(top_document(board.rows(shows_all=shows_all)))
         elif once or not _has_screen():
-            _print_once(beneath_parents(_rows(board, _now_ms(), shows_all=shows_all)))
+            _print_once(beneath_parents(board.rows(shows_all=shows_all)))
         else:
-            _run(watch, board, shows_all=shows_all, rings=rings, notifies=notifies)
-
-
-def _rows(board: Board, now_ms: int, *, shows_all: bool) -> list[BoardRow]:
-    return board.rows(now_ms, states=None if shows_all else _LIVE)
-
-
-def _document(row: BoardRow) -> dict[str, Any]:
-    state, spent = row.state, row.spending
-    return {
-        "id": row.id,
-        "agent": row.agent,
-        "state": state.state,
-        "waiting_for": state.waiting_for,
-        "doing": state.doing,
-        "since": _since(state),
-        "evidence": state.evidence,
-        "pid": state.pid,
-        "cost_micro_usd": spent.cost_micro_usd,
-        "context_used": None if spent.context_used is None else round(spent.context_used, 4),
-        "call": state.call,
-        "project": row.project,
-        "cwd": row.cwd,
-        "title": row.title,
-        "model": row.model,
-        "tokens": spent.tokens,
-        "subagents": row.subagents,
-        "pending": [
-            {"call": one.call, "name": one.name, "state": one.state.state, "since": _since(one.state)}
-            for one in row.pending
-        ],
-        "last_words": row.last_words,
-        "last_at": moment_of(row.last_ms) if row.last_ms else None,
-        "path": row.path,
-        "started_by": origin_row(row.started_by),
-    }
-
-
-def _since(state: LiveState) -> str | None:
-    return None if state.since_ms is None else moment_of(state.since_ms)
+            _run(board, shows_all=shows_all, rings=rings, notifies=notifies)
 
 
 def _print_once(rows: Sequence[BoardRow]) -> None:
@@ -132,11 +80,10 @@ def _print_once(rows: Sequence[BoardRow]) -> None:
         out.print(line, no_wrap=True, crop=True)
 
 
-def _run(watch: Watch, board: Board, *, shows_all: bool, rings: bool, notifies: bool) -> None:
+def _run(board: OpenBoard, *, shows_all: bool, rings: bool, notifies: bool) -> None:
     from tracklog.views.cli.commands.live.board_text import BoardLayout, board_lines
     from tracklog.views.cli.output.screen import whole_screen
 
-    announcements = Announcements()
     with whole_screen() as screen:
         look = BoardLayout(*screen.size, _now_ms())
         next_frame = 0.0
@@ -146,16 +93,20 @@ def _run(watch: Watch, board: Board, *, shows_all: bool, rings: bool, notifies: 
                     return
                 if key == "a" and not look.is_typing:
                     shows_all = not shows_all
-                look = looked_after(look, key, _ordered(_rows(board, _now_ms(), shows_all=shows_all), look))
+                look = looked_after(look, key, _ordered(board.rows(shows_all=shows_all), look))
                 next_frame = 0.0
-            if watch.wait(_KEYS_S):
+            if board.wait(_KEYS_S):
                 next_frame = 0.0
             if time.monotonic() >= next_frame:
                 next_frame = time.monotonic() + _FRAME_S
                 look = look._replace(width=screen.size[0], height=screen.size[1], now_ms=_now_ms())
-                rows = _ordered(_rows(board, look.now_ms, shows_all=shows_all), look)
+                rows = _ordered(board.rows(shows_all=shows_all, now_ms=look.now_ms), look)
                 screen.draw(board_lines(rows, look))
-                _announce(announcements, rows, look.now_ms, rings=rings, notifies=notifies)
+                for row in board.new_waits(rows, look.now_ms):
+                    if rings:
+                        ring(sys.stdout)
+                    if notifies:
+                        notify_of(row)
 
 
 def looked_after(look: BoardLayout, key: str, rows: Sequence[BoardRow]) -> BoardLayout:
@@ -205,18 +156,6 @@ def _ordered(rows: Sequence[BoardRow], look: BoardLayout) -> list[BoardRow]:
 def _searched(row: BoardRow) -> str:
     parts = (row.project, row.id, row.agent, row.state.state, row.state.doing, row.title, row.model)
     return " ".join(part for part in parts if part).lower()
-
-
-def _announce(
-    announcements: Announcements, rows: Sequence[BoardRow], now_ms: int, *, rings: bool, notifies: bool
-) -> None:
-    states = {row.id: row.state for row in rows}
-    for id in announcements.due(states, now_ms):
-        row = next(row for row in rows if row.id == id)
-        if rings:
-            ring(sys.stdout)
-        if notifies:
-            notify(*words_for(row.state, row.project or ""))
 
 
 def _has_screen() -> bool:

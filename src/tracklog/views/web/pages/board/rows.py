@@ -8,19 +8,30 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 from urllib.parse import quote
 
 from tracklog.app.live.board import BoardShot
-from tracklog.live.board.board import LEAST_MS, TIMES, BoardRow, PendingRow, Stuck, ThreadRow, beneath_parents
-from tracklog.live.watch.session import SHOWN, Minutes
-from tracklog.liveness.permission_requests import Ask
+from tracklog.app.live.top import (
+    LEAST_MS,
+    SHOWN,
+    TIMES,
+    Ask,
+    BoardGroupName,
+    BoardRow,
+    Minutes,
+    PendingRow,
+    Stuck,
+    ThreadRow,
+    beneath_parents,
+    group_of,
+)
 from tracklog.model.states import LiveState
 from tracklog.views.documents.runs import origin_words
 from tracklog.views.html.legible import shown
 from tracklog.views.text.numbers import took
+from tracklog.views.text.printing import short_model
 from tracklog.views.web.frame import session_address
 
 HEIGHT = 18
@@ -63,7 +74,6 @@ FOLDED = 8  # quiet rows that are shown at first
 _MOST_STRIPS = 6
 _DEEPEST = 3
 _TITLE, _WORDS, _NAME = 160, 240, 80
-_WORKS = ("working", "pending")
 _WAITS = {"permission": "permission", "answer": "answer", "plan": "plan", None: "dialog"}
 
 
@@ -154,13 +164,13 @@ class BoardGroup(NamedTuple):
 
 def groups_of(shot: BoardShot, *, shows_all: bool) -> list[BoardGroup]:
     """The groups of the board: sessions that need you, work, or are quiet."""
-    asks: dict[tuple[str, str], list[Ask]] = {}
-    for ask in shot.asks:
-        asks.setdefault((ask.agent, ask.session), []).append(ask)
-    by_kind: dict[str, list[BoardRow]] = {"needs": [], "working": [], "quiet": []}
+    by_group: dict[BoardGroupName, list[BoardRow]] = {"needs": [], "working": [], "quiet": []}
     for row in shot.rows:
-        by_kind[_kind(row, shot)].append(row)
-    views = {kind: _views(rows, asks, shot.at_ms) for kind, rows in by_kind.items()}
+        by_group[group_of(row)].append(row)
+    views = {
+        name: tuple(view_of(row, shot.at_ms) for row in beneath_parents(rows))
+        for name, rows in by_group.items()
+    }
     quiet = views["quiet"]
     return [
         BoardGroup("needs", "Needs you", "Nobody waits for you.", views["needs"], len(views["needs"])),
@@ -169,19 +179,7 @@ def groups_of(shot: BoardShot, *, shows_all: bool) -> list[BoardGroup]:
     ]
 
 
-def _kind(row: BoardRow, shot: BoardShot) -> str:
-    if shot.needs_you(row):
-        return "needs"
-    return "working" if row.state.state in _WORKS else "quiet"
-
-
-def _views(
-    rows: Sequence[BoardRow], asks: Mapping[tuple[str, str], Sequence[Ask]], now_ms: int
-) -> tuple[BoardRowView, ...]:
-    return tuple(view_of(row, asks.get((row.agent, row.id), ()), now_ms) for row in beneath_parents(rows))
-
-
-def view_of(row: BoardRow, asks: Sequence[Ask], now_ms: int) -> BoardRowView:
+def view_of(row: BoardRow, now_ms: int) -> BoardRowView:
     """A row of the board as the page shows it."""
     state, spent, address = row.state, row.spending, session_address(row.agent, row.id)
     strips = [*(_strip(one, address) for one in row.threads), *(_asked(one, address) for one in row.pending)]
@@ -196,7 +194,7 @@ def view_of(row: BoardRow, asks: Sequence[Ask], now_ms: int) -> BoardRowView:
         project=shown(row.project or row.id[:8], most=_NAME),
         title=_one_line(row.title or "", _TITLE) or f"session {shown(row.id[:8])}",
         step=_step(state, row.stuck, address),
-        model=shown(_short_model(row.model), most=40) if row.model else None,
+        model=shown(short_model(row.model), most=40) if row.model else None,
         context=spent.context_used,
         branch=shown(row.branch, most=_NAME) if row.branch else None,
         tokens=spent.tokens or None,
@@ -211,7 +209,7 @@ def view_of(row: BoardRow, asks: Sequence[Ask], now_ms: int) -> BoardRowView:
         is_lower_bound=spent.is_lower_bound,
         why_no_cost=_why_no_cost(row),
         spark=spark(row.minutes, now_ms),
-        questions=tuple(_question(one) for one in asks),
+        questions=tuple(_question(one) for one in row.permission_requests),
         facts=tuple(_facts(row)),
         problem=shown(row.problem) if row.problem else None,
         depth=min(row.depth, _DEEPEST),
@@ -284,10 +282,3 @@ def _facts(row: BoardRow) -> list[Fact]:
 def _one_line(text: str, most: int) -> str:
     line = " ".join(text[: most * 2].split())
     return shown(line if len(line) <= most else f"{line[: most - 1]}…", most=most)
-
-
-def _short_model(model: str) -> str:
-    """A model's name without its maker and date: `opus-4-6`."""
-    name = model.removeprefix("claude-")
-    head, _, tail = name.rpartition("-")
-    return head if head and len(tail) == 8 and tail.isdecimal() else name
