@@ -67,7 +67,6 @@ SMALL = {  # modules of few lines, each with its reason
     "views.cli.output.stderr_talk": "one class: `app.talk` on a terminal",
     "views.cli.output.progress": "one idea: how far long work is",
     "views.documents.places": "one document",
-    "views.documents.prices": "one document",
     "views.documents.board": "one document",
     "views.documents.search": "one document",
     "views.html.cache": "one idea: rendered text, kept",
