@@ -11,7 +11,7 @@ from datetime import UTC
 from typing import NamedTuple
 
 from tracklog.app.old_lists.costs import SessionCost, spent_in
-from tracklog.app.old_lists.in_scope import ScopedSessions
+from tracklog.app.scope.indexed_sessions import ScopedSessions
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.pricing import RequestFilter

@@ -19,9 +19,9 @@ from msgspec.structs import replace
 
 from tracklog.app.old_lists.call_tables import CallTable
 from tracklog.app.old_lists.costs import SessionCost, SessionCosts, spent_during
-from tracklog.app.old_lists.in_scope import ScopedSessions
 from tracklog.app.old_lists.partial import ApartSession, ApartSessions, spent_apart
 from tracklog.app.old_lists.sets import SessionTable, TableSession, Use
+from tracklog.app.scope.indexed_sessions import ScopedSessions
 from tracklog.archive.locate import known_log
 from tracklog.clock import moment_ms
 from tracklog.home import Home

@@ -155,7 +155,7 @@ class Stories:
         kin = self._kin(ours)
         return [ours, *(one for one in kin.sessions if one is not ours)] if kin else [ours]
 
-    def files_of_all(self, names: AbstractSet[Name]) -> list[SessionFiles]:
+    def files_of_all(self, names: AbstractSet[tuple[str, str]]) -> list[SessionFiles]:
         """The files of some sessions, and of all that may share history with one of them."""
         ours = [one for one in self.groups if (one.agent, one.id) in names]
         kin = (self._kin(one) for one in ours)

@@ -12,10 +12,12 @@ Rules
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tracklog.ledger.cost_sums import NOTHING, CostSum, RequestCost, sum_of
+from msgspec import structs
+
+from tracklog.ledger.cost_sums import CostSum, RequestCost, sum_of
 from tracklog.model.events import Place
 from tracklog.model.session import (
     Branch,
@@ -33,10 +35,11 @@ from tracklog.model.session import (
     Turn,
 )
 from tracklog.model.session_rules import facts_of, n_requests
-from tracklog.model.usage import PICO_IN_MICRO, Tokens, micro
+from tracklog.model.usage import Tokens, micro
 from tracklog.views.text.numbers import money
 
 if TYPE_CHECKING:
+    from tracklog.app.sessions import SessionList, SessionSummary
     from tracklog.ledger.request_costs import Costs
 
 
@@ -45,14 +48,11 @@ def cost_row(cost: CostSum) -> Row:
     return {"cost_micro_usd": micro(cost.cost_pico_usd), "cost_is_lower_bound": cost.is_lower_bound}
 
 
-def period_row(session: str, sums: Mapping[str, CostSum] | None) -> Row:
-    """The fields for a session's cost in a period; null without a period."""
-    if sums is None:
-        return {"period_cost_micro_usd": None, "period_cost_is_lower_bound": None}
-    spent = sums.get(session, NOTHING)
+def _period_row(spent: CostSum | None) -> Row:
+    """The fields for what was spent in a period; null without one."""
     return {
-        "period_cost_micro_usd": micro(spent.cost_pico_usd),
-        "period_cost_is_lower_bound": spent.is_lower_bound,
+        "period_cost_micro_usd": micro(spent.cost_pico_usd) if spent is not None else None,
+        "period_cost_is_lower_bound": spent.is_lower_bound if spent is not None else None,
     }
 
 
@@ -82,33 +82,25 @@ def cost_words(cost: CostSum) -> str:
     return f"{'≥' if cost.is_lower_bound else ''}{money(cost.cost_pico_usd)}"
 
 
-def cost_in(row: Row) -> str:
-    """The cost in the row of a document, for people."""
-    return _cost_words_of(row["cost_micro_usd"], is_lower_bound=row["cost_is_lower_bound"])
-
-
-def period_cost_in(row: Row) -> str:
-    """The period's cost in the row of a document, for people."""
-    return _cost_words_of(row["period_cost_micro_usd"], is_lower_bound=row["period_cost_is_lower_bound"])
-
-
-def _cost_words_of(micros: int | None, *, is_lower_bound: bool) -> str:
-    return cost_words(CostSum(None if micros is None else micros * PICO_IN_MICRO, is_lower_bound))
-
-
 Row = dict[str, Any]
 _DEEPEST = 100  # levels of agents that are nested inside one another
 
 
-def session_row(session: Session, cost: CostSum | None = None, *, only_here: bool) -> Row:
+def sessions_document(found: SessionList) -> Row:
+    """The document of `sessions`."""
+    return {"sessions": [_summary_row(one) for one in found.sessions]}
+
+
+def _summary_row(one: SessionSummary) -> Row:
+    facts = structs.asdict(one)
+    cost, period, only_here = facts.pop("cost"), facts.pop("period_cost"), facts.pop("only_here")
+    return {**facts, **cost_row(cost), "only_here": only_here, **_period_row(period)}
+
+
+def session_row(session: Session, cost: CostSum, *, only_here: bool) -> Row:
     """A session as `sessions` lists it, with the cost of its own requests."""
     facts = {"id": session.id, "agent": session.agent, **facts_of(session)}
-    return listed_row(facts, cost, only_here=only_here)
-
-
-def listed_row(facts: Row, cost: CostSum | None = None, *, only_here: bool) -> Row:
-    """The row of `sessions`, from the facts that the index has for lists."""
-    return {**facts, **cost_row(cost or CostSum()), "only_here": only_here, **period_row(facts["id"], None)}
+    return {**facts, **cost_row(cost), "only_here": only_here, **_period_row(None)}
 
 
 def turn_row(turn: Turn, requests: Iterable[Request], costs: Costs, *, with_thinking: bool) -> Row:

@@ -9,26 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracklog.app.index.open import Index
-from tracklog.app.old_lists.in_scope import ScopedSessions
 from tracklog.app.scope.filters import Filters
-from tracklog.ledger.cost_sums import CostSum, sums_by_session, sums_in
-from tracklog.ledger.pricing import RequestFilter
-from tracklog.sessions.tables_lists import KnownSession, listed_sessions, logs_beside, unreadable_logs
-from tracklog.views.documents.sessions import Row, cost_row, listed_row, period_row, session_row
+from tracklog.app.scope.indexed_sessions import ScopedSessions
+from tracklog.sessions.tables_lists import KnownSession, unreadable_logs
 from tracklog.views.text.printing import talk
 
 if TYPE_CHECKING:
-    from tracklog.ledger.prices.rates import Prices
     from tracklog.model.session import Call, Session
     from tracklog.reading.session_files import SessionFiles
     from tracklog.sessions.tables_calls import FoundCall
 
-_FEW = 300  # sessions whose costs are asked for one by one
 _AT_ONCE = 2000  # calls whose inputs are in memory
 
 
@@ -65,69 +59,6 @@ class IndexedStories:
     def is_empty(self) -> bool:
         """Whether the index knows nothing of what is meant."""
         return not self.sessions.known and not self.sessions.apart
-
-    def rows(self) -> Iterator[tuple[KnownSession | Row, str | None]]:
-        """The sessions that fit, each with its last time; the row of those that had to be read."""
-        for one in self.sessions:
-            if isinstance(one, KnownSession):
-                if one.is_listed and self._filters.fits(one):
-                    yield one, one.last_at
-            elif session := self._read(one):
-                yield session_row(session, only_here=one.is_only_here), session.last_at
-
-    def rows_of(self, chosen: Sequence[KnownSession | Row]) -> list[Row]:
-        """The whole rows of these, in the same order."""
-        numbers = [one.row for one in chosen if isinstance(one, KnownSession)]
-        listed = dict(zip(numbers, listed_sessions(self._db, numbers), strict=True))
-        return [
-            listed_row(self._as_now(one, listed[one.row].facts), only_here=listed[one.row].only_here)
-            if isinstance(one, KnownSession)
-            else one
-            for one in chosen
-        ]
-
-    def _as_now(self, one: KnownSession, facts: Row) -> Row:
-        """What a list tells of a session, in the state in which it is now."""
-        state = self.sessions.states.get((one.agent, one.id))
-        return facts if state is None else {**facts, "state": state.state, "evidence": state.evidence}
-
-    def add_costs(self, rows: Sequence[Row], prices: Prices) -> None:
-        """Writes into the rows of sessions what each of them cost, in whole and in the period that is asked for."""
-        apart = {(one.agent, one.id) for one in self.sessions.apart}
-        wholes = self._costs(rows, prices, RequestFilter())
-        periods = (
-            self._costs(rows, prices, self._filters.requests_meant) if self._filters.has_period else None
-        )
-        for row in rows:
-            n = int((row["agent"], row["id"]) in apart)
-            row |= cost_row((wholes[n] or {}).get(row["id"], CostSum()))
-            row |= period_row(row["id"], periods[n] if periods is not None else None)
-
-    def _costs(
-        self, rows: Sequence[Row], prices: Prices, wanted: RequestFilter
-    ) -> tuple[dict[str, CostSum] | None, dict[str, CostSum]]:
-        """What the requests that are meant came to: of sessions that the index knows, and of those that were read."""
-        return self._costs_of_known(rows, prices, wanted), self._costs_of_apart(prices, wanted)
-
-    def _costs_of_known(
-        self, rows: Sequence[Row], prices: Prices, wanted: RequestFilter
-    ) -> dict[str, CostSum] | None:
-        """From the ledger; None if that was never settled (another process writes the index)."""
-        from tracklog.ledger.stored.freshness import was_settled
-        from tracklog.ledger.stored.query import LedgerQuery, report_of
-
-        if not was_settled(self._db):
-            return None
-        files = None if len(rows) > _FEW else logs_beside(self._db, {row["id"] for row in rows})
-        made, _ = report_of(self._db, prices, LedgerQuery("session", UTC, wanted), files)
-        return sums_in(made)
-
-    def _costs_of_apart(self, prices: Prices, wanted: RequestFilter) -> dict[str, CostSum]:
-        if not self.sessions.apart:
-            return {}
-        from tracklog.ledger.scan import spent_in
-
-        return sums_by_session(spent_in(self.sessions.apart), prices, wanted)
 
     def calls(self, verdicts: Sequence[str], *, with_models: bool) -> Iterator[CallInSession]:
         """The calls of the sessions that fit; a copy is left out where its original is listed."""

@@ -1,18 +1,22 @@
 """The sessions that an answer from the index is about.
 
-Rules of this room
-  1. What the index tells of a session holds if all its logs are meant, and all those of the sessions that share history
-     with it. Of the others the logs that are meant are read, as if there were no more.
-  2. Whoever needs no log pays for no reader: those are loaded when a session must be read.
+Rules
+  1. What the index knows of a session holds if all its logs are in the scope, and all those of the sessions that share
+     history with it. Of the others the logs in the scope are read, as if there were no more.
+  2. The readers are loaded only when a session must be read.
+  3. The answer is the one that reading the logs gives, plus the sessions that only the archive has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from tracklog.sessions.tables_lists import KnownSession, known_sessions
+from tracklog.app.index.open import Index
+from tracklog.app.scope.filters import Filters
+from tracklog.app.talk import Talk
+from tracklog.sessions.tables_lists import KnownSession, known_sessions, unreadable_logs
 from tracklog.sessions.tables_write import Name, session_names
 from tracklog.store.catalogue import kin_of
 from tracklog.store.database import Database
@@ -102,3 +106,65 @@ def _told_apart(database: Database, scope: Scope) -> tuple[set[Name] | None, set
             if not related <= whole:
                 parted |= related & meant
     return whole - parted, parted
+
+
+class ReadSession(NamedTuple):
+    """A session that the index could not tell of, read from its logs."""
+
+    session: Session
+    is_only_here: bool
+
+    @property
+    def last_at(self) -> str | None:
+        """When it was last alive."""
+        return self.session.last_at
+
+
+class IndexedSessions:
+    """The sessions of an index that fit the filters."""
+
+    def __init__(self, index: Index, *, agent: str | None, filters: Filters) -> None:
+        self.database = index.database
+        self._filters = filters
+        self._scoped = ScopedSessions(index.database, index.scope, agent=agent, look=index.look)
+        self.n_not_understood = sum(one.not_understood for one in self._scoped.known)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the index knows nothing of the scope, not even sessions that do not fit."""
+        return not self._scoped.known and not self._scoped.apart
+
+    @property
+    def ids(self) -> set[str]:
+        """The ids of all sessions in the scope."""
+        return self._scoped.ids
+
+    @property
+    def apart(self) -> list[SessionFiles]:
+        """The logs of the sessions that must be read."""
+        return self._scoped.apart
+
+    def state_now(self, one: KnownSession) -> LiveState | None:
+        """What a session does now, if that is not what the index says."""
+        return self._scoped.states.get((one.agent, one.id))
+
+    def say_what_is_not_readable(self, talk: Talk) -> None:
+        """Report logs that could not be read to their end, as reading them would."""
+        for path, what in dict(unreadable_logs(self.database.db, self._scoped.known)).items():
+            talk.say(f"tracklog: {path}: {what}")
+
+    def __iter__(self) -> Iterator[KnownSession | ReadSession]:
+        """Those that fit, the last changed first; what the index does not know is read."""
+        for one in self._scoped:
+            if isinstance(one, KnownSession):
+                if one.is_listed and self._filters.fits(one):
+                    yield one
+            elif session := self._read(one):
+                yield ReadSession(session, one.is_only_here)
+
+    def _read(self, files: SessionFiles) -> Session | None:
+        from tracklog.model.session_rules import is_about_a_file, is_listed
+
+        session = self._scoped.read(files)
+        self.n_not_understood += sum(not is_about_a_file(problem) for problem in session.problems)
+        return session if is_listed(session) and self._filters.fits(session) else None
