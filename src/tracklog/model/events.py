@@ -127,6 +127,8 @@ class ToolReturned(LogEvent, kw_only=True):
         "result"  # of the fullest text: the result itself, only its preview, the report, the file
     )
     is_text_whole: bool = True  # False: there was more than the fullest text
+    whole_tokens: int | None = None  # of the whole output, as the client counted it
+    whole_lines: int | None = None
     n_images: int = 0
     is_headless: bool = False  # nobody could have been asked
     is_sure: bool = True  # False: read from words that a command could have printed too

@@ -76,6 +76,12 @@ class CallResult(Value):
     is_error: bool | None = None
     report: Raw = Raw()
     side_file: str | None = None  # a file name inside the session's own folder of results
+    exit_code: int | None = None  # as this result states it
+    took_ms: float | None = None  # as this result states it
+    whole_tokens: int | None = (
+        None  # of the whole output, of which the text may be a part, as the client counted
+    )
+    whole_lines: int | None = None
     n_images: int = 0
     is_note: bool = False  # written by a later resume, because nothing was known
 

@@ -72,7 +72,7 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
         error=_error(judged, result),
         decision=result.decision if result else None,
         feedback=result.feedback if result else None,
-        results=[_result(one) for one in facts.results],
+        results=[_result(one, called.name) for one in facts.results],
         group=setting.group,
         inherited_by=[setting.session] if setting.writer else setting.inherited_by,
         is_inherited=setting.writer is not None,
@@ -161,10 +161,11 @@ def _exit_code(facts: CallFacts, result: ToolReturned | None, seen: list[TaskSee
 def _error(judged: Judgement, result: ToolReturned | None) -> str | None:
     if judged.verdict in ("ok", "backgrounded", "running") or result is None:
         return None
-    return result.text[:_LONGEST_ERROR] or None
+    code = f"Exit code {result.exit_code}" if result.exit_code is not None else None
+    return result.text[:_LONGEST_ERROR] or code
 
 
-def _result(event: ToolReturned) -> CallResult:
+def _result(event: ToolReturned, name: str) -> CallResult:
     return CallResult(
         place=event.place,
         at=event.at,
@@ -174,6 +175,10 @@ def _result(event: ToolReturned) -> CallResult:
         is_error=event.is_error,
         report=event.report,
         side_file=own_side_file(event.side_file),
+        exit_code=None if event.is_code_only_of_shell and name not in _SHELLS else event.exit_code,
+        took_ms=event.took_ms,
+        whole_tokens=event.whole_tokens,
+        whole_lines=event.whole_lines,
         n_images=event.n_images,
         is_note=event.said == "outcome_unknown",
     )

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.model.translate.codex_log import call, facts, item, only, output, translated
-from tracklog.agents.codex.translate.outputs import Reading, read_output
+from tracklog.agents.codex.translate.outputs import Reading, Unpacked, read_output, unpacked
 from tracklog.model.events import TaskSeen, ToolReturned
 
 UNIFIED = "Chunk ID: 640f70\nWall time: 1.5 seconds\n{}\nOriginal token count: 6\nOutput:\nx\n"
@@ -109,7 +109,7 @@ def test_an_output_in_parts_is_read_by_its_first_text_and_counts_its_pictures() 
     ]
     told = translated(call("picture", namespace="mcp__lab"), output(parts))
     assert [facts(one, "said", "took_ms", "n_images", "text") for one in only(told, ToolReturned)] == [
-        ("ok", 2.0, 1, "Wall time: 0.002 seconds\nOutput:\nProcess exited with code 9")
+        ("ok", 2.0, 1, "Process exited with code 9")
     ]
 
 
@@ -154,3 +154,45 @@ def test_a_spawned_agent_is_named_by_the_output_and_its_end_by_wait() -> None:
         ("c2", "ok", None),
     ]
     assert [facts(one, "task", "end", "text") for one in only(told, TaskSeen)] == [("t2", "ok", "Done.")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "inside"),
+    [
+        ("exec_command", UNIFIED.format("Process exited with code 0"), Unpacked("x\n", whole_tokens=6)),
+        ("write_stdin", UNIFIED.format("Process running with session ID 7"), Unpacked("x\n", whole_tokens=6)),
+        ("shell", "Exit code: 1\nWall time: 2 seconds\nTotal output lines: 9\nOutput:\nx", Unpacked("x", whole_lines=9)),
+        ("shell", STRUCTURED, Unpacked("x")),
+        ("shell", '{"mine": 1}', Unpacked('{"mine": 1}')),
+        ("apply_patch", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", Unpacked("Success.")),
+        ("exec_command", "Wall time: 0.1 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.",
+         Unpacked("Success.")),
+        ("exec_command", "Wall time: 1.7 seconds\naborted by user", Unpacked("aborted by user")),
+        ("exec_command", "aborted by user after 0.3s", Unpacked("aborted by user after 0.3s")),
+        ("exec", "Script completed\nWall time 0.1 seconds\nOutput:\n", Unpacked("")),
+        ("wait", "Script failed\nWall time 0.7 seconds\n", Unpacked("")),
+        ("update_plan", "Exit code: 0\nWall time: 0 seconds\nOutput:\nx", Unpacked("Exit code: 0\nWall time: 0 seconds\nOutput:\nx")),
+        ("update_plan", "Plan updated", Unpacked("Plan updated")),
+        (None, "Exit code: 0\nWall time: 0 seconds\nOutput:\nx", Unpacked("x")),
+    ],
+)  # fmt: skip
+def test_the_text_of_a_result_is_what_is_inside_the_envelope(
+    tool: str | None, text: str, inside: Unpacked
+) -> None:
+    assert unpacked(tool, text) == inside
+
+
+def test_what_a_command_prints_after_its_header_stays() -> None:
+    printed = "Exit code: 3\nWall time: 1 seconds\nOutput:\nmine"
+    text = f"Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n{printed}"
+    assert unpacked("exec_command", text).text == printed
+
+
+def test_the_parts_behind_a_header_of_its_own_stay_whole() -> None:
+    head = "Script completed\nWall time 0.1 seconds\nOutput:\n"
+    assert unpacked("exec", f"{head}\n\none\ntwo", head=head).text == "\none\ntwo"
+
+
+def test_an_answer_of_a_server_has_no_more_than_its_time_around_it() -> None:
+    text = "Wall time: 0.2 seconds\nOutput:\nExit code: 1\nWall time: 1 seconds\nOutput:\nx"
+    assert unpacked("mcp__a__b", text, server="a").text == "Exit code: 1\nWall time: 1 seconds\nOutput:\nx"

@@ -23,7 +23,7 @@ from tracklog.agents.codex.translate.messages import (
     reply,
     with_turn,
 )
-from tracklog.agents.codex.translate.outputs import Reading, read_output
+from tracklog.agents.codex.translate.outputs import Reading, Unpacked, read_output, unpacked
 from tracklog.agents.codex.translate.state import Memory, OpenCall, Where
 from tracklog.model.events import LogEvent, ModeChanged, TaskSeen, TextInjected, ToolCalled, ToolReturned
 from tracklog.model.ids import CallId, TaskId, ThreadId
@@ -31,6 +31,7 @@ from tracklog.model.records import opened
 
 _NAMELESS = "unknown"  # a tool whose name does not fit
 _ASKING = {"write_stdin": ("session_id", ""), "wait": ("cell_id", "cell:")}
+_NO_TEXT = Unpacked("")
 _raw = msgspec.json.Decoder(Raw)
 ANY_OUTPUT = (
     items.FunctionCallOutput
@@ -125,16 +126,16 @@ def output(item: ANY_OUTPUT, where: Where, memory: Memory) -> list[LogEvent]:
         return [*settled, TextInjected(**where, why="context", text=text)]
     call = CallId(item.call_id)
     asked = memory.calls.pop(call, None)
+    tool, server = (asked.name, asked.server) if asked else (None, None)
     if item.output is None:  # it does not fit, and says nothing of how the call went
         reading = Reading("ok", "came back", is_sure=False)
     else:
-        reading = read_output(
-            asked.name if asked else None, text, head=head, server=asked.server if asked else None
-        )
+        reading = read_output(tool, text, head=head, server=server)
     memory.is_cut_in_tool |= reading.said in ("rejected", "interrupted")
     if asked and asked.name == "view_image" and not n_images and reading.said == "ok":
         memory.n_pictures_due += 1
-    returned = _returned(call, reading, where, text=text, n_images=n_images)
+    inside = unpacked(tool, text, head=head, server=server)
+    returned = _returned(call, reading, where, inside=inside, n_images=n_images)
     returned.is_headless = memory.modes.get("permission") == "never"  # nobody is asked, so nobody refused
     return [*settled, returned, *_seen(call, asked, reading, where)]
 
@@ -146,7 +147,7 @@ def tool_search_output(item: items.ToolSearchOutputItem, where: Where, memory: M
     if call is not None:
         memory.calls.pop(call, None)
     said = Reading("error" if item.status in ("failed", "incomplete") else "ok", "status")
-    returned = _returned(call, said, with_turn(item, where), text="", n_images=0)
+    returned = _returned(call, said, with_turn(item, where), inside=_NO_TEXT, n_images=0)
     returned.report = item.tools
     return [returned]
 
@@ -181,7 +182,7 @@ def _done_by_server(item: Any, where: Where, memory: Memory, *, call: CallId, **
         return called
     reading = Reading("error" if item.status in ("failed", "incomplete") else "ok", "status")
     n_images = int(bool(getattr(item, "result", None)))
-    return [*called, _returned(call, reading, with_turn(item, where), text="", n_images=n_images)]
+    return [*called, _returned(call, reading, with_turn(item, where), inside=_NO_TEXT, n_images=n_images)]
 
 
 def _searched(item: items.WebSearchCall, memory: Memory) -> CallId:
@@ -194,14 +195,16 @@ def _searched(item: items.WebSearchCall, memory: Memory) -> CallId:
 
 
 def _returned(
-    call: CallId | None, reading: Reading, where: Where, *, text: str, n_images: int
+    call: CallId | None, reading: Reading, where: Where, *, inside: Unpacked, n_images: int
 ) -> ToolReturned:
     return ToolReturned(
         **where,
         call=call,
         said=reading.said,
         why=reading.why,
-        text=text,
+        text=inside.text,
+        whole_tokens=inside.whole_tokens,
+        whole_lines=inside.whole_lines,
         exit_code=reading.exit_code,
         task=TaskId(reading.task) if reading.task and reading.said == "backgrounded" else None,
         agent=ThreadId(reading.agent) if reading.agent else None,

@@ -5,6 +5,8 @@ Rules
      never what comes below `Output:`, which a command can print.
   2. Which header is possible depends on the tool: what an MCP server says is never taken for the client's words.
   3. `aborted by user` means a refusal or an interrupt (`rejected`): what follows decides.
+  4. The header, and the JSON around an output, are the client's envelope: what they say are fields, and the text of a
+     result is what is inside.
 """
 
 import re
@@ -37,6 +39,10 @@ _SCRIPT_HEAD = re.compile(
     r"(?:Wall time:? (?P<wall>[\d.]{1,15}) seconds(?:\n|\Z))?"
 )
 _WALL = re.compile(r"Wall time: (?P<wall>[\d.]{1,15}) seconds(?:\n|\Z)")
+_REST_OF_HEAD = re.compile(
+    r"(?:Original token count: (?P<tokens>\d{1,15})\n|Total output lines: (?P<lines>\d{1,15})\n){0,4}Output:(?:\n|\Z)"
+)
+_PATCH_HEAD = re.compile(r"Exit code: -?\d{1,10}\nWall time: [\d.]{1,15} seconds\nOutput:(?:\n|\Z)")
 _TIME_LIMIT = re.compile(r"command timed out after \d{1,15} milliseconds")
 _TIMED_OUT = 124
 _REJECTED = (
@@ -107,6 +113,14 @@ class Reading(NamedTuple):
     is_sure: bool = True
 
 
+class Unpacked(NamedTuple):
+    """The text inside the client's envelope, and what only the envelope says."""
+
+    text: str
+    whole_tokens: int | None = None  # of the whole output, of which the text may be a part
+    whole_lines: int | None = None
+
+
 _structured = msgspec.json.Decoder(Structured)
 _answer = msgspec.json.Decoder(SpawnedAgent)
 
@@ -124,6 +138,33 @@ def read_output(
     if tool in _AGENT_TOOLS:
         return _read_answer(text)
     return _without_header(tool, head)
+
+
+def unpacked(tool: str | None, text: str, *, head: str | None = None, server: str | None = None) -> Unpacked:
+    """The text without the client's header, or without the JSON around it; the same arguments as `read_output`."""
+    head = text if head is None else head
+    is_command = server is None and (tool is None or tool in SHELLS or tool in _PATCHES or tool == _STDIN)
+    if is_command and (structured := _decode_structured(head)) is not None:
+        return Unpacked(structured.output)
+    found = _head_of(tool, head, is_command=is_command, server=server)
+    if found is None or not found.end():
+        return Unpacked(text)
+    rest = _REST_OF_HEAD.match(head, found.end())
+    end = rest.end() if rest else found.end()
+    is_silent = found.re is _COMMAND_HEAD and not (found["exit"] or found["code"] or found["session"])
+    if is_silent and rest and (of_patch := _PATCH_HEAD.match(head, end)):
+        end = of_patch.end()  # a patch inside of a command: its own header is within the command's
+    text = text[end:].removeprefix("\n") if end == len(head) < len(text) else text[end:]
+    if rest is None:
+        return Unpacked(text)
+    tokens, lines = rest["tokens"], rest["lines"]
+    return Unpacked(text, int(tokens) if tokens else None, int(lines) if lines else None)
+
+
+def _head_of(tool: str | None, head: str, *, is_command: bool, server: str | None) -> re.Match[str] | None:
+    if server is None and (tool is None or tool in _SCRIPTS) and (found := _SCRIPT_HEAD.match(head)):
+        return found
+    return _COMMAND_HEAD.match(head) if is_command else _WALL.match(head)
 
 
 def _read_header(tool: str | None, head: str) -> Reading | None:
@@ -167,12 +208,18 @@ def _read_command(tool: str | None, head: str) -> Reading | None:
     return _by_exit_code(int(code), took, body)
 
 
-def _read_structured(head: str) -> Reading | None:
+def _decode_structured(head: str) -> Structured | None:
     if not head.startswith("{"):
         return None
     try:
-        found = _structured.decode(head)
+        return _structured.decode(head)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _read_structured(head: str) -> Reading | None:
+    found = _decode_structured(head)
+    if found is None:
         return None
     seconds = found.metadata.duration_seconds
     took = seconds * 1000 if seconds is not None else None
