@@ -15,10 +15,8 @@ from tests.live.live_home import LiveHome
 from tests.test_ask_hook import ASKED, SILENT, Asking, asking, run_folder, said
 from tests.views.web.asking import Answer, app_of, ask
 from tests.views.web.live_site import live_site
-from tracklog.liveness.permission_requests import open_asks
 from tracklog.run.process.supervise import MARK
 from tracklog.views.web.pages.board import answer as board_answer
-from tracklog.views.web.pages.board.answer import digest_of
 from tracklog.views.web.site import Site
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -96,22 +94,6 @@ def test_what_was_not_shown_is_not_answered(tmp_path: Path, seen: str) -> None:
         answer = it.post(seen, "allow")
         assert (answer.status, title(answer)) == (409, "The question has changed")
         assert it.hook.process.poll() is None
-
-
-def test_a_digest_is_of_all_that_is_shown(tmp_path: Path) -> None:
-    with door(tmp_path) as it:
-        it.hook.question()
-        (one,) = open_asks(it._site.home)
-        others = [
-            one._replace(input={"command": "rm -rf /"}),
-            one._replace(cwd="/"),
-            one._replace(tool="Write"),
-            one._replace(thread="a1"),
-            one._replace(at_ms=one.at_ms + 1),
-            one._replace(run="f" * 16),
-        ]
-        assert len({digest_of(ask) for ask in (one, *others)}) == len(others) + 1
-        assert digest_of(one) == digest_of(one._replace(until_ms=0))
 
 
 def test_a_question_that_is_gone_takes_no_answer(tmp_path: Path) -> None:

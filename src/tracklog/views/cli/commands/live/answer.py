@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -11,21 +10,18 @@ from typing import Any, cast
 
 import click
 
-from tracklog.errors import NOT_FINE, NotThere, UserError
+from tracklog.app.run.answer import AnswerOutcome, Ask, Verdict, answer_request, is_own, open_requests
+from tracklog.errors import NOT_FINE, UserError
 from tracklog.home import Home, tracklog_home
-from tracklog.liveness.permission_requests import Ask, open_asks
-from tracklog.run.process.permission_hook import Fate, Verdict, give
-from tracklog.run.process.supervise import MARK
 from tracklog.views.cli.options import home_option, json_option
 from tracklog.views.text.numbers import took
 from tracklog.views.text.printing import answer as tell
 from tracklog.views.text.printing import answer_json, excerpt, safe, safe_lines, short_id, talk
 
-_LAST = "@last"
 _WIDTH = 100
 _MOST_LINES = 40
 _WIDEST = 2_000
-_FATES: dict[Fate, str] = {
+_FATES: dict[AnswerOutcome, str] = {
     "late": "nobody waits for this answer any more: the client has gone its own way",
     "answered": "somebody else has answered it",
 }
@@ -57,50 +53,18 @@ def answer(
     tracklog answer @last allow
     tracklog answer 3f2a deny --reason "not on this branch"
     """
-    asks = open_asks(Home(tracklog_home(home)))
-    meant = asks if session is None else _asks_of(session, asks)
-    if call is not None:
-        meant = _called(call, meant)
+    asks = open_requests(Home(tracklog_home(home)), session, call=call)
     if verdict is None:
-        _list(meant, as_json=as_json)
+        _list(asks, as_json=as_json)
         return
-    _answer(_the_one(meant), cast(Verdict, verdict), reason=reason, as_json=as_json)
-
-
-def _asks_of(session: str, asks: Sequence[Ask]) -> list[Ask]:
-    """The open questions of the session with this name."""
-    if session == _LAST:
-        return [ask for ask in asks if ask.run == asks[0].run] or _nothing_open("of any session")
-    named = [ask for ask in asks if session in (ask.session, ask.run)]
-    begun = [
-        ask for ask in asks if session and (ask.session.startswith(session) or ask.run.startswith(session))
-    ]
-    found = named or begun
-    if len({ask.session for ask in found}) > 1:
-        names = ", ".join(sorted({ask.session for ask in found}))
-        raise UserError(f"{session} is the start of several sessions that ask: {names}; name more of it")
-    return found or _nothing_open(f"of {session}")
-
-
-def _nothing_open(whose: str) -> list[Ask]:
-    raise NotThere(
-        f"no open question {whose}: `tracklog answer` lists those there are, and only sessions that were started "
-        "with `tracklog run --ask-here` have any"
-    )
-
-
-def _called(call: str, asks: Sequence[Ask]) -> list[Ask]:
-    found = [ask for ask in asks if ask.id == call] or [
-        ask for ask in asks if call and ask.id.startswith(call)
-    ]
-    return found or _nothing_open(f"with the id {call}")
+    _answer(_the_one(asks), cast(Verdict, verdict), reason=reason, as_json=as_json)
 
 
 def _the_one(asks: Sequence[Ask]) -> Ask:
     if len(asks) > 1:
         listed = "; ".join(f"--call {ask.id} for {ask.tool} {excerpt(ask.gist, _WIDTH)}" for ask in asks)
         raise UserError(f"several questions are open, choose one: {listed}")
-    if asks[0].run == os.environ.get(MARK):
+    if is_own(asks[0]):
         raise UserError("a session does not answer its own questions: answer from outside of it")
     return asks[0]
 
@@ -108,7 +72,7 @@ def _the_one(asks: Sequence[Ask]) -> Ask:
 def _answer(ask: Ask, verdict: Verdict, *, reason: str | None, as_json: bool) -> None:
     if reason is not None and verdict == "allow":
         talk("tracklog: the client takes no reason with an allow: the model will not read it")
-    fate = give(ask, verdict, reason=reason)
+    fate = answer_request(ask, verdict, reason=reason)
     if as_json:
         answer_json(
             {**_document(ask), "verdict": verdict, "reason": reason, "taken": fate == "taken", "fate": fate}
@@ -135,7 +99,7 @@ def _list(asks: Sequence[Ask], *, as_json: bool) -> None:
 def _document(ask: Ask) -> dict[str, Any]:
     return {
         "id": ask.id,
-        "agent": "claude",
+        "agent": ask.agent,
         "session": ask.session,
         "run": ask.run,
         "thread": ask.thread or "main",

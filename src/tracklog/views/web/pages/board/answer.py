@@ -9,10 +9,6 @@ Rules
 
 from __future__ import annotations
 
-import hmac
-import json
-import os
-from hashlib import blake2b
 from typing import NamedTuple, cast
 from urllib.parse import parse_qsl
 
@@ -20,9 +16,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tracklog.liveness.permission_requests import Ask, open_asks
-from tracklog.run.process.permission_hook import MOST_REASON, Fate, Verdict, give
-from tracklog.run.process.supervise import MARK
+from tracklog.app.run.answer import (
+    MOST_REASON,
+    AnswerOutcome,
+    Ask,
+    Verdict,
+    answer_request,
+    digest_of,
+    is_own,
+    open_request,
+)
 from tracklog.views.html.legible import shown, spelled
 from tracklog.views.web.frame import NextLink, page, problem, session_address
 from tracklog.views.web.pages.board.page import lasted
@@ -34,9 +37,27 @@ _WHOLE = 1 << 30  # letters: nobody allows what they have not seen
 _LONGEST_FORM = 16 * MOST_REASON  # bytes: a letter takes up to twelve
 _BOARD = NextLink("/", "Back to the board")
 _GONE = "It was answered elsewhere, its time is over, or its session has ended. Nothing was answered here."
-_FATES: dict[Fate, str] = {
-    "late": "Nobody waits for this answer any more: the client has gone its own way. It was taken back.",
-    "answered": "Somebody else answered it first; that answer counts, and this one was not given.",
+_NOT_TAKEN: dict[AnswerOutcome, tuple[str, str]] = {
+    "late": (
+        "Too late",
+        "Nobody waits for this answer any more: the client has gone its own way. It was taken back.",
+    ),
+    "answered": (
+        "Too late",
+        "Somebody else answered it first; that answer counts, and this one was not given.",
+    ),
+    "changed": (
+        "The question has changed",
+        "It is not the question that was shown to you. Nothing was answered: look at it again.",
+    ),
+    "own": (
+        "Not from here",
+        "A session does not answer its own questions: this server was started by it. Answer from elsewhere.",
+    ),
+    "cut": (
+        "Too long to be allowed here",
+        "Only its beginning is known here, and nobody allows what they have not seen. Answer it in its terminal.",
+    ),
 }
 
 
@@ -58,27 +79,10 @@ async def answer(request: Request) -> Response:
     return await run_in_threadpool(_shown, request)
 
 
-def digest_of(ask: Ask) -> str:
-    """A digest of all that the page shows of a question."""
-    seen = [
-        ask.run,
-        ask.id,
-        ask.session,
-        ask.thread,
-        ask.cwd,
-        ask.mode,
-        ask.tool,
-        ask.input,
-        ask.input_bytes,
-        ask.at_ms,
-    ]
-    return blake2b(json.dumps(seen, sort_keys=True).encode("ascii"), digest_size=16).hexdigest()
-
-
 def _shown(request: Request) -> Response:
     """The page that shows what is to be allowed."""
     wanted = request.query_params
-    ask = _found(request, wanted.get("run", ""), wanted.get("id", ""))
+    ask = open_request(site_of(request).home, wanted.get("run", ""), wanted.get("id", ""))
     if ask is None:
         return _gone(request)
     now_ms = int(site_of(request).now().timestamp() * 1000)
@@ -96,7 +100,7 @@ def _shown(request: Request) -> Response:
         given=[(shown(name, most=_WHOLE), spelled(value)) for name, value in ask.shown()],
         digest=digest_of(ask),
         verdict=wanted.get("verdict"),
-        is_own=_is_own(ask),
+        is_own=is_own(ask),
         left=lasted(ask.until_ms - now_ms),
         most_reason=MOST_REASON,
     )
@@ -107,29 +111,19 @@ def _answered(request: Request, body: bytes) -> Response:
     if given is None:
         words = "Open the question on the board, and answer there."
         return problem(request, 400, "That is no answer", words, ways=[_BOARD])
-    ask = _found(request, given.run, given.id)
+    ask = open_request(site_of(request).home, given.run, given.id)
     if ask is None:
         return _gone(request)
-    if not hmac.compare_digest(digest_of(ask).encode(), given.seen.encode("utf-8", "replace")):
-        words = "It is not the question that was shown to you. Nothing was answered: look at it again."
-        return problem(request, 409, "The question has changed", words, ways=[_BOARD])
-    if _is_own(ask):
-        words = "A session does not answer its own questions: this server was started by it. Answer from elsewhere."
-        return problem(request, 409, "Not from here", words, ways=[_BOARD])
-    if ask.is_cut and given.verdict == "allow":
-        words = "Only its beginning is known here, and nobody allows what they have not seen. Answer it in its terminal."
-        return problem(request, 409, "Too long to be allowed here", words, ways=[_BOARD])
-    return _told(request, ask, given)
-
-
-def _told(request: Request, ask: Ask, given: _Given) -> Response:
-    fate = give(ask, given.verdict, reason=given.reason if given.verdict == "deny" else None)
-    ways = [_BOARD, NextLink(_address(ask), "To the session")]
-    if fate != "taken":
-        return problem(request, 409, "Too late", _FATES[fate], ways=ways)
+    outcome = answer_request(ask, given.verdict, reason=given.reason, shown=given.seen)
+    if outcome != "taken":
+        title, words = _NOT_TAKEN[outcome]
+        is_late = outcome in ("late", "answered")
+        return problem(request, 409, title, words, ways=[_BOARD, *([_to_session(ask)] if is_late else [])])
     title = "Allowed" if given.verdict == "allow" else "Denied"
     words = f"{shown(ask.tool, most=60)} {shown(' '.join(ask.gist.split()), most=200)}".strip()
-    return page(request, "answered.html", nav="board", title=title, what=words, ways=ways)
+    return page(
+        request, "answered.html", nav="board", title=title, what=words, ways=[_BOARD, _to_session(ask)]
+    )
 
 
 def _read(request: Request, body: bytes) -> _Given | None:
@@ -149,19 +143,14 @@ def _read(request: Request, body: bytes) -> _Given | None:
     return _Given(fields.get("run", ""), fields.get("id", ""), fields.get("seen", ""), verdict, reason)
 
 
-def _found(request: Request, run: str, id: str) -> Ask | None:
-    asks = open_asks(site_of(request).home)
-    return next((ask for ask in asks if (ask.run, ask.id) == (run, id)), None)
-
-
 def _gone(request: Request) -> Response:
     return problem(request, 409, "This question is not open any more", _GONE, ways=[_BOARD])
 
 
 def _address(ask: Ask) -> str:
     """The address of its session's page; that of all sessions if its id is not printable."""
-    return session_address("claude", ask.session) if ask.session.isprintable() else "/sessions"
+    return session_address(ask.agent, ask.session) if ask.session.isprintable() else "/sessions"
 
 
-def _is_own(ask: Ask) -> bool:
-    return ask.run == os.environ.get(MARK)
+def _to_session(ask: Ask) -> NextLink:
+    return NextLink(_address(ask), "To the session")
