@@ -29,9 +29,13 @@ from tracklog.live.journal import LiveEvent
 from tracklog.live.watch.session import Minutes
 from tracklog.live.watch.watcher import Watch
 from tracklog.reading.session_files import ThreadName
+from tracklog.sessions import tables_lists
 from tracklog.sessions.tables_calls import usual_times
+from tracklog.sessions.tables_lists import LatestSession as LatestSession
+from tracklog.sessions.tables_lists import titles_of
 from tracklog.sources.log_file import Root
-from tracklog.store.database import reading
+from tracklog.store.database import Database, StoreError, reading
+from tracklog.store.scope import Scope
 
 _TICK_S = 0.2
 _ROWS_S = 0.25  # between two looks at all rows while things happen,
@@ -56,6 +60,32 @@ class BoardShot(NamedTuple):
     def waiting(self) -> int:
         """How many wait for a person."""
         return sum(row.needs_you for row in self.rows)
+
+
+def named_shot(shot: BoardShot, home: Home) -> BoardShot:
+    """A snapshot whose rows have names as titles; with the watcher's names if the index cannot be used."""
+    try:
+        with reading(home) as database:
+            return shot._replace(rows=named(shot.rows, database))
+    except StoreError:
+        return shot._replace(rows=named(shot.rows, None))
+
+
+def named(rows: Sequence[BoardRow], database: Database | None) -> tuple[BoardRow, ...]:
+    """Rows with their names as titles: the index's as in every list, else what the watcher has seen."""
+    known = titles_of(database.db, ((row.agent, row.id) for row in rows)) if database is not None else {}
+    return tuple(
+        row._replace(title=known.get((row.agent, row.id)) or row.title or row.last_prompt) for row in rows
+    )
+
+
+def latest_sessions(home: Home, scope: Scope, limit: int) -> list[LatestSession]:
+    """The sessions in the index that were used last; none if it cannot be used: the status bar says why."""
+    try:
+        with reading(home) as database:
+            return tables_lists.latest_sessions(database.db, scope, limit) if database is not None else []
+    except StoreError:
+        return []
 
 
 class Live:

@@ -6,8 +6,6 @@ watcher has seen: a title, else its last prompt.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,27 +13,15 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tracklog.agents.roots import default_roots
 from tracklog.app.demo import MARK
-from tracklog.app.live.board import BoardShot
+from tracklog.app.index.open import asked_roots
+from tracklog.app.live.board import BoardShot, LatestSession, latest_sessions, named_shot
 from tracklog.clock import moment_text
-from tracklog.live.board.board import BoardRow
-from tracklog.sessions.tables_lists import LatestSession, latest_sessions, titles_of
-from tracklog.store.database import Database, StoreError
 from tracklog.views.html import numbers
 from tracklog.views.html.legible import shown
 from tracklog.views.web.frame import fragment, page, session_address
 from tracklog.views.web.pages.board.rows import BoardGroup, groups_of
 from tracklog.views.web.site import Site, site_of
-
-
-def named(rows: Sequence[BoardRow], database: Database | None) -> tuple[BoardRow, ...]:
-    """The rows with their names as titles."""
-    known = titles_of(database.db, ((row.agent, row.id) for row in rows)) if database is not None else {}
-    return tuple(
-        row._replace(title=known.get((row.agent, row.id)) or row.title or row.last_prompt) for row in rows
-    )
-
 
 _LATEST = 5
 _ACTIVE = ("needs", "working")
@@ -53,11 +39,13 @@ def rows(request: Request) -> Response:
 
 def _values(request: Request) -> dict[str, Any]:
     site = site_of(request)
-    shot, shows_all = _named_shot(site), request.query_params.get("all") == "1"
+    shot, shows_all = named_shot(site.live.snapshot(), site.home), request.query_params.get("all") == "1"
     groups = groups_of(shot, shows_all=shows_all)
     is_active = any(group.rows for group in groups if group.name in _ACTIVE)
     is_empty = not any(group.n for group in groups)
-    latest = _latest(site) if not is_active and shot.is_ready else []
+    latest = []
+    if not is_active and shot.is_ready:
+        latest = [_listed(one) for one in latest_sessions(site.home, site.scope, _LATEST)]
     now_ms = shot.at_ms or int(site.now().timestamp() * 1000)
     return {
         "shot": shot,
@@ -76,16 +64,6 @@ def _values(request: Request) -> dict[str, Any]:
     }
 
 
-def _named_shot(site: Site) -> BoardShot:
-    """The board with named sessions; with the watcher's names if the index cannot be used."""
-    shot = site.live.snapshot()
-    try:
-        with site.reading() as database:
-            return shot._replace(rows=named(shot.rows, database))
-    except StoreError:
-        return shot._replace(rows=named(shot.rows, None))
-
-
 def _is_sample(site: Site) -> bool:
     """Whether all sessions shown are the sample that comes with tracklog."""
     marked = [any((one / MARK).is_file() for one in (root.path, root.path.parent)) for root in site.roots]
@@ -94,7 +72,7 @@ def _is_sample(site: Site) -> bool:
 
 def _own_places() -> list[str]:
     """The folders in which this user's sessions are searched."""
-    return [shown(path) for path in dict.fromkeys(str(root.path) for root in default_roots(os.environ))]
+    return [shown(path) for path in dict.fromkeys(str(root.path) for root in asked_roots(()))]
 
 
 def _last(groups: list[BoardGroup], latest: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -102,16 +80,6 @@ def _last(groups: list[BoardGroup], latest: list[dict[str, Any]]) -> dict[str, A
     if quiet is not None:
         return {"address": quiet.address, "title": quiet.title, "last_ms": quiet.last_ms}
     return latest[0] if latest else None
-
-
-def _latest(site: Site) -> list[dict[str, Any]]:
-    """The latest sessions in the index; none if it cannot be used: the status bar says why."""
-    try:
-        with site.reading() as database:
-            found = latest_sessions(database.db, site.scope, _LATEST) if database is not None else []
-    except StoreError:
-        return []
-    return [_listed(one) for one in found]
 
 
 def _listed(one: LatestSession) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tracklog.app.live.board import named
 from tracklog.errors import UserError
 from tracklog.live.board.board import BoardRow
 from tracklog.search.query import Query
@@ -27,7 +28,6 @@ from tracklog.store.database import Database
 from tracklog.views.html.legible import gist, shown
 from tracklog.views.html.numbers import when
 from tracklog.views.web.frame import NAV, fragment, page, session_address
-from tracklog.views.web.pages.board.page import named
 from tracklog.views.web.pages.search.hits import facet_views, group_views, older_address, total_words
 from tracklog.views.web.pages.search.query import (
     Meant,
