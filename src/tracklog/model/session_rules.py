@@ -75,3 +75,9 @@ def facts_of(session: Session) -> dict[str, Any]:
 def n_requests(requests: Iterable[Request]) -> int:
     """The number of requests that an API answered."""
     return sum(not request.is_synthetic for request in requests)
+
+
+def is_tool(name: str, wanted: str) -> bool:
+    """Whether a call's tool is meant: by its name, or all tools of an MCP server."""
+    meant, name = wanted.lower(), name.lower()
+    return name == meant or (meant.startswith("mcp__") and name.startswith(f"{meant.rstrip('_')}__"))

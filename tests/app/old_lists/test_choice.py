@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tracklog.app.old_lists.choice import Cursor, FacetCount, SessionFilter, SessionSelection, fits
 from tracklog.app.old_lists.costs import SessionCost
-from tracklog.app.old_lists.sets import NONE, SORTS, Month, SessionTable, TableSession, is_tool
+from tracklog.app.old_lists.sets import NONE, SORTS, Month, SessionTable, TableSession
 from tracklog.clock import NO_TIME
+from tracklog.model.session_rules import is_tool
 
 DAY = 86_400_000
 BEGAN = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp() * 1000)

@@ -17,7 +17,7 @@ from operator import attrgetter
 from threading import Lock
 from typing import Literal, NamedTuple
 
-from tracklog.app.old_lists.sets import is_tool
+from tracklog.model.session_rules import is_tool
 from tracklog.sessions.tables_columns import CallLine
 
 Sort = Literal["time", "duration"]

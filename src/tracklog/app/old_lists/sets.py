@@ -346,12 +346,6 @@ def _joined(held: Holders[Use], key: Callable[[Use], Value]) -> Holders[Value]:
     return {name: sorted(places) for name, places in found.items()}
 
 
-def is_tool(name: str, wanted: str) -> bool:
-    """Whether a call's tool is meant: by its name, or all tools of an MCP server."""
-    meant, name = wanted.lower(), name.lower()
-    return name == meant or (meant.startswith(_MCP) and name.startswith(f"{meant.rstrip('_')}__"))
-
-
 def _months(session: TableSession, zone: tzinfo) -> Iterator[Month]:
     """The months in which a session lived."""
     if session.started_ms == NO_TIME or session.last_ms == NO_TIME:

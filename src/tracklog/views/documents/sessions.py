@@ -39,6 +39,7 @@ from tracklog.model.usage import Tokens, micro
 from tracklog.views.text.numbers import money
 
 if TYPE_CHECKING:
+    from tracklog.app.calls import ListedCall
     from tracklog.app.sessions import SessionList, SessionSummary
     from tracklog.ledger.request_costs import Costs
 
@@ -143,6 +144,11 @@ def _request_row(request: Request, costs: Costs, *, with_thinking: bool) -> Row:
 
 def _client_row(request: Request) -> Row:
     return {"id": request.id, "at": request.at, "text": request.text, "error": request.error}
+
+
+def calls_document(found: Iterable[ListedCall]) -> Row:
+    """The document of `calls`."""
+    return {"calls": [call_row(one.call) for one in found]}
 
 
 def call_row(call: Call) -> Row:

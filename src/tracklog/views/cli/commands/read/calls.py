@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import heapq
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import click
 
-from tracklog.app.index.open import Index, indexed
+from tracklog.app.calls import CallsQuery, ListedCall, list_calls
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.read_sessions import Stories
 from tracklog.errors import UserError
 from tracklog.home import tilde
-from tracklog.model.session import Call, Session, Verdict
-from tracklog.views.cli.commands.read.indexed_sessions import CallInSession, IndexedStories, calls_of
+from tracklog.model.session import Call, Verdict
 from tracklog.views.cli.commands.read.places import show_no_session
 from tracklog.views.cli.options import reading_options, sync_option
 from tracklog.views.cli.output.stderr_talk import STDERR
@@ -33,25 +31,6 @@ _TOOL_WIDTH = 14
 _WIDE = 110  # columns from which on the names of files have room
 _LEAST = 4  # columns that are left to what a call did
 _VERDICT_WIDTH = max(map(len, _VERDICTS))
-
-
-class CallFilter(NamedTuple):
-    """Which calls are asked for."""
-
-    tools: tuple[str, ...]
-    verdicts: tuple[str, ...]
-    slower_than_ms: float | None
-    filters: Filters
-
-    def fits(self, call: Call, model: str | None) -> bool:
-        """Whether a call is asked for."""
-        return (
-            (not self.verdicts or call.verdict in self.verdicts)
-            and (not self.tools or any(is_tool(call.name, tool) for tool in self.tools))
-            and (self.slower_than_ms is None or (call.took_ms or 0) >= self.slower_than_ms)
-            and self.filters.fits_time(call.called_at)
-            and self.filters.fits_model(model)
-        )
 
 
 @click.command
@@ -106,83 +85,29 @@ def calls(
     tracklog calls --tool Bash --slow 10000
     """
     session, slower_than_ms = _slowness(session, slow)
-    wanted = CallFilter(tools, verdicts, slower_than_ms, filters)
-    asked = CallsQuery(wanted, limit, is_slowest_first=slow is not None, as_json=as_json)
-    if session is None:
-        with indexed(roots, home=home, talk=STDERR, syncs=syncs) as index:
-            if index is not None and _answer_from_index(index, agent, asked):
-                return
-    _answer_from_logs(Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR), session, asked)
-
-
-class CallsQuery(NamedTuple):
-    """Which calls are asked for, and how they are to be shown."""
-
-    wanted: CallFilter
-    limit: int | None
-    is_slowest_first: bool
-    as_json: bool
-
-    def chosen(self, calls: Iterable[CallInSession]) -> Iterator[CallInSession]:
-        """Those of the calls that are wanted, as many as are wanted."""
-        found = (one for one in calls if self.wanted.fits(one.call, one.model))
-        if not self.is_slowest_first:
-            return islice(found, self.limit)
-        slowest = (
-            heapq.nlargest(self.limit, found, key=_ms) if self.limit else sorted(found, key=_ms, reverse=True)
-        )
-        return iter(slowest)
-
-    def show(self, found: Iterable[CallInSession]) -> None:
-        """The answer."""
-        if self.as_json:
-            answer_json_rows("calls", (call_row(one.call) for one in found))
-        else:
-            _show(found, is_in_order=not self.is_slowest_first)
-
-
-def _answer_from_index(index: Index, agent: str | None, asked: CallsQuery) -> bool:
-    """Whether the index could tell; it cannot if it knows nothing of what is meant."""
-    stories = IndexedStories(index, agent=agent, filters=asked.wanted.filters)
-    if stories.is_empty:
-        return False
-    stories.say_what_is_not_readable()
-    found = stories.calls(asked.wanted.verdicts, with_models=asked.wanted.filters.model is not None)
-    needs = _always if asked.as_json else _is_cut
-    asked.show(stories.with_inputs(asked.chosen(found), needs=needs))
-    _say_what_is_missing(stories.n_not_understood)
-    return True
-
-
-def _answer_from_logs(stories: Stories, session: str | None, asked: CallsQuery) -> None:
-    found = asked.chosen(_found(stories, session, as_json=asked.as_json))
-    if session is None and not stories.groups and not asked.as_json:
-        show_no_session(stories)
-    else:
-        asked.show(found)
-    _say_what_is_missing(stories.n_not_understood)
-
-
-def _always(_: CallInSession) -> bool:
-    return True
-
-
-def _is_cut(one: CallInSession) -> bool:
-    """Whether what a call did is too long for the index."""
-    return one.found is not None and one.found.did is None
-
-
-def _say_what_is_missing(n_not_understood: int) -> None:
-    if n_not_understood:
-        lines = count(n_not_understood, "line")
-        talk(f"tracklog: {lines} not understood, calls there are missing: `tracklog doctor`")
-
-
-def is_tool(name: str, wanted: str) -> bool:
-    """Whether a call's tool is meant: by its name, or all tools of an MCP server."""
-    return name.lower() == wanted.lower() or (
-        wanted.startswith("mcp__") and name.lower().startswith(f"{wanted.lower().rstrip('_')}__")
+    query = CallsQuery(
+        roots=roots,
+        session=session,
+        agent=agent,
+        filters=filters,
+        tools=tools,
+        verdicts=verdicts,
+        slower_than_ms=slower_than_ms,
+        is_slowest_first=slow is not None,
+        limit=limit,
+        home=home,
+        syncs=syncs,
     )
+    draws_as_it_reads = not as_json and sys.stdout.isatty()
+    with list_calls(query, STDERR, with_inputs=as_json, shows_progress=not draws_as_it_reads) as found:
+        if as_json:
+            answer_json_rows("calls", (call_row(one.call) for one in found))
+        elif found.has_sessions:
+            _show(found, is_in_order=slow is None)
+        else:
+            show_no_session(Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR))
+        if n := found.n_not_understood:
+            talk(f"tracklog: {count(n, 'line')} not understood, calls there are missing: `tracklog doctor`")
 
 
 def _slowness(session: str | None, slow: str | None) -> tuple[str | None, float | None]:
@@ -200,22 +125,7 @@ def _slowness(session: str | None, slow: str | None) -> tuple[str | None, float 
     return session, ms
 
 
-def _ms(one: CallInSession) -> float:
-    return one.call.took_ms or 0.0
-
-
-def _found(stories: Stories, session: str | None, *, as_json: bool) -> Iterator[CallInSession]:
-    """The sessions' own calls, and copied ones whose original is gone."""
-    if session is not None:
-        each: Iterable[Session] = [stories.named(session)]
-    else:
-        draws_as_it_reads = not as_json and sys.stdout.isatty()
-        each = stories.each(shows_progress=not draws_as_it_reads)
-    known = stories.ids
-    return (one for story in each for one in calls_of(story) if not one.is_listed_elsewhere(known))
-
-
-def _show(found: Iterable[CallInSession], *, is_in_order: bool) -> None:
+def _show(found: Iterable[ListedCall], *, is_in_order: bool) -> None:
     """In the order of the logs each file is named once, above its calls; else behind every call."""
     paper = Paper.of_stdout()
     verdicts: Counter[str] = Counter()
@@ -232,7 +142,7 @@ def _show(found: Iterable[CallInSession], *, is_in_order: bool) -> None:
     answer(_summary(verdicts, n_inferred))
 
 
-def call_lines(listed: CallInSession, paper: Paper, *, below: str | None) -> Iterator[str]:
+def call_lines(listed: ListedCall, paper: Paper, *, below: str | None) -> Iterator[str]:
     """A call: what it did and how long it took; where the proof stands; and, if it did not end well, why."""
     call = listed.call
     mark, colour = MARKS[call.verdict]
@@ -249,9 +159,9 @@ def call_lines(listed: CallInSession, paper: Paper, *, below: str | None) -> Ite
         yield paper.painted(cut(f"      {remarks}", paper.width), dim=True)
 
 
-def _words(listed: CallInSession) -> str:
-    if listed.found is not None and listed.found.did is not None:
-        return short(listed.found.did, LONGEST)
+def _words(listed: ListedCall) -> str:
+    if listed.did is not None:
+        return short(listed.did, LONGEST)
     return what_it_did(listed.call, cwd=listed.cwd)
 
 
