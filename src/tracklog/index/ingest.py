@@ -24,6 +24,7 @@ import msgspec
 from tracklog.archive.files import make_durable
 from tracklog.archive.tables import put_archived
 from tracklog.index.log_pass import Archiving, LogReading
+from tracklog.ledger.scan import Work
 from tracklog.ledger.stored.refresh import blocks_read
 from tracklog.ledger.stored.tables import put_read_block
 from tracklog.liveness.sessions import SessionLives
@@ -147,6 +148,7 @@ class _UnitReading:
         self._emit = emit
         self._is_told: set[Path] = set()
         self._unread: set[int] = set()
+        self._usage: Work | None = None  # of the whole family
         self._plan.lives = self._plan.lives or SessionLives()
 
     def read(self) -> None:
@@ -191,8 +193,10 @@ class _UnitReading:
         read = {
             path: row.id for file in session.files if (row := self._plan.known.get(path := str(file.path)))
         }
-        for file_number, inputs, body in blocks_read([session], self._unit.kin, read) if read else ():
-            self._emit(BlockRead(file_number, inputs, body))
+        if read:
+            self._usage = self._usage or Work(self._unit.kin, "ours", with_tools=False, kinship=kin)
+            for file_number, inputs, body in blocks_read(self._usage, session, read):
+                self._emit(BlockRead(file_number, inputs, body))
 
     def _tell(self, file: LogFile) -> Told:
         self._is_told.add(file.path)

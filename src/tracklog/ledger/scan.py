@@ -30,6 +30,7 @@ from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile
 
 if TYPE_CHECKING:
     from tracklog.model.lineage.copies import Own
+    from tracklog.reading.family import Kinship
 
 OnBytes = Callable[[int], None]
 _READ = MAIN_KINDS | {FileKind.SUBAGENT}
@@ -70,9 +71,16 @@ def spent_in(
 
 
 class Work:
-    """The files to scan, and how."""
+    """The files to scan, and how. `kinship` is that of these sessions, if its logs were read before."""
 
-    def __init__(self, sessions: Sequence[SessionFiles], rule: CountRule, *, with_tools: bool) -> None:
+    def __init__(
+        self,
+        sessions: Sequence[SessionFiles],
+        rule: CountRule,
+        *,
+        with_tools: bool,
+        kinship: Kinship | None = None,
+    ) -> None:
         self.files = sources_of(sessions)
         self.size = sum(file.size for _, file in self.files)
         self._rule: CountRule = rule
@@ -80,7 +88,7 @@ class Work:
         self._buffer = buffer_of(_CHUNK)
         agents = {source.agent for source, _ in self.files}
         self._scans = {agent: support_for(agent).usage.scan for agent in agents}
-        self._own, self._families = _histories(sessions)
+        self._own, self._families = _histories(sessions, kinship)
         self._newest: dict[tuple[str, str], int] = {}  # of the files of one thread, the longest
         for number in sorted(range(len(self.files)), key=lambda number: self.files[number][1].size):
             source = self.files[number][0]
@@ -133,25 +141,30 @@ def _source(file: LogFile, session: SessionFiles) -> Source:
     return Source(str(file.path), session.agent, session.id, thread, thread == MAIN)
 
 
-def _histories(sessions: Sequence[SessionFiles]) -> tuple[dict[str, Own], dict[str, str]]:
+def _histories(
+    sessions: Sequence[SessionFiles], known: Kinship | None
+) -> tuple[dict[str, Own], dict[str, str]]:
     """Find the lines that logs repeat of other threads, where their heads say so, and the family of each session."""
     sharing = with_shared_usage(sessions)
     buffer = buffer_of(_HEAD)
     heirs = [session for session in sharing if _may_repeat_usage(session, buffer)]
     if not heirs:
         return {}, {}
-    from tracklog.reading.family import (
-        Kinship,  # all readers come with it
-        families,
-    )
+    from tracklog.reading.family import Kinship, families  # all readers come with it
 
     kin = families(sharing)
+    if known is not None:
+        kin = {name: known if _is_of_same(one, known) else one for name, one in kin.items()}
     own: dict[str, Own] = {}
     for session in heirs:
         related = kin.get((session.agent, session.id)) or Kinship([session])
         own |= related.descent(SessionId(session.id)).own
     names = {id: min(one.id for one in related.sessions) for (_, id), related in kin.items()}
     return own, names
+
+
+def _is_of_same(one: Kinship, other: Kinship) -> bool:
+    return set(one.sessions) == set(other.sessions)
 
 
 def with_shared_usage(sessions: Iterable[SessionFiles]) -> list[SessionFiles]:

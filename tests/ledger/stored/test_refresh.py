@@ -27,6 +27,7 @@ from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.resolve import find_logs
 from tracklog.app.usage import UsageQuery, with_lines
 from tracklog.ledger.prices.rates import Prices
+from tracklog.ledger.scan import Work
 from tracklog.ledger.stored import query
 from tracklog.ledger.stored.freshness import is_settled
 from tracklog.ledger.stored.refresh import blocks_read, settle_ledger
@@ -207,7 +208,8 @@ def test_blocks_of_a_reader_are_taken_as_they_are(tmp_path: Path) -> None:
     with index_of(tmp_path / "home") as database, index_of(tmp_path / "other") as other:
         sessions = take_in(database, find_logs(HOMES).files)
         for session in sessions:
-            for file, inputs, body in blocks_read([session], [], numbers(database.db)):
+            work = Work([session], "ours", with_tools=False)
+            for file, inputs, body in blocks_read(work, session, numbers(database.db)):
                 put_read_block(database.db, file, inputs=inputs, body=body)
         n_bytes: list[int] = []
         assert settle_ledger(database, sessions, PRICES, on_plan=n_bytes.append)

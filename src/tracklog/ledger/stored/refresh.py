@@ -76,15 +76,14 @@ def name_all(database: Database) -> None:
 
 
 def blocks_read(
-    sessions: Sequence[SessionFiles], kin: Sequence[SessionFiles], numbers: Mapping[str, int]
+    work: Work, session: SessionFiles, numbers: Mapping[str, int]
 ) -> Iterator[tuple[int, bytes, bytes]]:
-    """Of each log of some sessions its number in the index, the inputs of its block, and the block, packed.
+    """Of each log of a session its number in the index, the inputs of its block, and the block, packed.
 
-    For readers in another process; `kin` are all sessions with which they share a history. The writer puts them into the
+    For readers in another process; `work` has all sessions with which it shares a history. The writer puts them into the
     index with `put_read_block`.
     """
-    work = Work([*kin] if kin else sessions, "ours", with_tools=False)
-    ours = {str(file.path) for session in sessions for file in session.files}
+    ours = {str(file.path) for file in session.files}
     for number, (source, _) in enumerate(work.files):
         if source.path in ours and source.path in numbers:
             block = work.read(number)
