@@ -6,6 +6,7 @@ import tempfile
 import tracemalloc
 from pathlib import Path
 
+import psutil
 import pytest
 import zstandard
 from hypothesis import given, settings
@@ -13,7 +14,16 @@ from hypothesis import strategies as st
 
 from tests.sources.tree import locked
 from tracklog.agents.discovery import file_at
-from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in, open_log, stored_chunks
+from tracklog.sources.files import (
+    NotReadable,
+    buffer_of,
+    can_be_opened,
+    chunks,
+    chunks_in,
+    open_log,
+    opened_once,
+    stored_chunks,
+)
 from tracklog.sources.log_file import LogFile
 
 
@@ -144,3 +154,66 @@ def test_a_small_compressed_file_that_claims_gigabytes_does_not_grow_memory(tmp_
     tracemalloc.stop()
     assert total == 2 << 30
     assert peak < 8 << 20
+
+
+def open_descriptors() -> int:
+    """How many files this process has open."""
+    return psutil.Process().num_fds()
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.zst"])
+def test_within_a_block_a_log_is_opened_once_and_stays_the_same_file(
+    tmp_path: Path, opened_files: list[str], name: str
+) -> None:
+    path, other = tmp_path / name, tmp_path / f"other-{name}"
+    for file, data in ((path, b"one" * 100), (other, b"two" * 100)):
+        file.write_bytes(zstandard.compress(data) if path.suffix == ".zst" else data)
+    opened_files.clear()
+    with opened_once():
+        first = b"".join(chunks(path))
+        os.replace(other, path)
+        with opened_once():  # a step of a step
+            assert b"".join(map(bytes, chunks_in(buffer_of(50), path))) == first
+        assert b"".join(chunks(path, 3)) == first[3:]
+        assert can_be_opened(path)
+    assert opened_files.count(str(path)) == 1
+    assert b"".join(chunks(path)) == b"two" * 100
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.zst"])
+def test_two_readers_of_one_open_log_do_not_move_each_other(tmp_path: Path, name: str) -> None:
+    path, data = tmp_path / name, os.urandom(3000)
+    path.write_bytes(zstandard.compress(data) if path.suffix == ".zst" else data)
+    with opened_once():
+        pairs = list(zip(chunks(path, size=100), chunks(path, 100, size=100), strict=False))
+    assert pairs == [(data[at : at + 100], data[at + 100 : at + 200]) for at in range(0, 2900, 100)]
+
+
+def test_of_many_logs_only_some_stay_open_and_none_behind_the_block(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{n}.jsonl" for n in range(100)]
+    for path in paths:
+        path.write_bytes(b"x" * 10)
+    before = open_descriptors()
+    with opened_once():
+        reader = chunks(paths[0], size=5)
+        assert next(reader) == b"xxxxx"
+        for path in paths:
+            assert b"".join(chunks(path)) == b"x" * 10
+        assert open_descriptors() - before <= 65
+    assert open_descriptors() - before == 1
+    assert next(reader) == b"xxxxx"  # what is still read stays open
+    assert next(reader, None) is None
+    assert open_descriptors() == before
+
+
+def test_a_log_that_is_gone_is_read_from_its_fallback_within_a_block_too(tmp_path: Path) -> None:
+    path, copy = tmp_path / "a.jsonl", tmp_path / "copy.zst"
+    path.write_bytes(b"one\n")
+    copy.write_bytes(zstandard.compress(b"kept\n"))
+    found = file_at(path)
+    assert isinstance(found, LogFile)
+    path.unlink()
+    with opened_once():
+        assert b"".join(chunks(found._replace(fallback=copy))) == b"kept\n"
+        with pytest.raises(NotReadable, match="does not exist"):
+            list(chunks(found._replace(fallback=tmp_path / "none.zst")))

@@ -14,7 +14,7 @@ from tracklog.agents.claude_code import records as claude_records
 from tracklog.agents.codex import records as codex_records
 from tracklog.agents.registry import first_lines_of, reader_for
 from tracklog.model.records import Record
-from tracklog.sources.files import NotReadable, can_be_opened
+from tracklog.sources.files import NotReadable, can_be_opened, opened_once
 from tracklog.sources.log_file import LogFile
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ def head_of(file: LogFile) -> Head:
 
 def read_head(file: LogFile) -> Head | None:
     """What a file says of itself at its beginning; None if it cannot be read now, so that nobody keeps that."""
-    head = _head_in(file)
-    return None if head == Head() and not can_be_opened(file) else head
+    with opened_once():
+        head = _head_in(file)
+        return None if head == Head() and not can_be_opened(file) else head
 
 
 def _head_in(file: LogFile) -> Head:

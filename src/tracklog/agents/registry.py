@@ -28,7 +28,7 @@ from tracklog.agents.hooks import records as hooks_records
 from tracklog.agents.reader import Reader, Value, unknown
 from tracklog.errors import UserError
 from tracklog.model.records import Blank, Piece, Record
-from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.files import NotReadable, chunks, opened_once
 from tracklog.sources.json_text import WHITE, is_json, loads, outline
 from tracklog.sources.lines import KEPT_BYTES, Line, cut, whole
 from tracklog.sources.log_file import Agent, FileKind, LogFile, Skipped
@@ -231,15 +231,16 @@ def identified(file: LogFile) -> LogFile:
         return file._replace(kind=FileKind.SPOOL)
     if file.kind in _WRITTEN_BY:
         return file._replace(agent=_WRITTEN_BY[file.kind])
-    try:
-        told = tell_agent(first_lines_of(file))
-        is_stranger = told.has_objects or _is_document(file)
-    except NotReadable:
-        return file  # its reader reports it
-    if told.agent is None:
-        return file if is_stranger else file._replace(kind=FileKind.OTHER)
-    known = file._replace(agent="codex" if told.agent == "codex" else "claude")
-    return known._replace(session=_session_in(known) or file.session)
+    with opened_once():
+        try:
+            told = tell_agent(first_lines_of(file))
+            is_stranger = told.has_objects or _is_document(file)
+        except NotReadable:
+            return file  # its reader reports it
+        if told.agent is None:
+            return file if is_stranger else file._replace(kind=FileKind.OTHER)
+        known = file._replace(agent="codex" if told.agent == "codex" else "claude")
+        return known._replace(session=_session_in(known) or file.session)
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Piece]:

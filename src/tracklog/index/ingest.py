@@ -33,7 +33,7 @@ from tracklog.reading.session_files import SessionFiles
 from tracklog.reading.session_reader import SpoolReader, Told, read_session, told_by
 from tracklog.sessions.rows import rows_of
 from tracklog.sessions.tables_write import knows_more, mark_only_here, mark_settled, put_session
-from tracklog.sources.files import NotReadable
+from tracklog.sources.files import NotReadable, opened_once
 from tracklog.sources.gc_pause import no_collecting
 from tracklog.sources.log_file import LogFile
 from tracklog.sources.workers import Send, messages_of
@@ -154,10 +154,11 @@ class _UnitReading:
     def read(self) -> None:
         """Everything of the unit. A door: whatever one log does to us, the others are read."""
         kin = Kinship(self._unit.kin, on_refused=self._note_refused) if self._unit.kin[1:] else None
-        for session in self._unit.sessions:
-            self._guarded(session.files, partial(self._settle, session, kin))
-        for file in self._unit.files:
-            self._guarded((file,), partial(self._read, file))
+        with opened_once():
+            for session in self._unit.sessions:
+                self._guarded(session.files, partial(self._settle, session, kin))
+            for file in self._unit.files:
+                self._guarded((file,), partial(self._read, file))
 
     def _guarded(self, files: Sequence[LogFile], work: Callable[[], None]) -> None:
         try:

@@ -25,6 +25,7 @@ from tracklog.index.freshness import ProcessLook, is_counted
 from tracklog.index.ingest import OnRead
 from tracklog.index.session_rows import settle_sessions
 from tracklog.index.sync import OnPlan, Synced, sync
+from tracklog.sources.files import opened_once
 from tracklog.sources.log_file import Root
 from tracklog.store.database import Database, setting
 
@@ -72,7 +73,18 @@ def refresh(
     `look` is the caller's look at processes, which the rest of its answer shares. `on_stage` gives what to call with the
     bytes of a stage; `on_problem` is told of each log that could not be read, before the next stage begins.
     """
-    on_stage = on_stage or _unobserved
+    with opened_once():
+        return _refreshed(database, roots, steps, look or ProcessLook(), on_stage or _unobserved, on_problem)
+
+
+def _refreshed(
+    database: Database,
+    roots: Sequence[Root],
+    steps: RefreshSteps,
+    look: ProcessLook,
+    on_stage: OnStage,
+    on_problem: Callable[[str], None] | None,
+) -> Refreshed:
     archives = setting(database.db, "archive") != "off"  # as the index was last made with
     synced = Synced()
     if steps.reads:
@@ -88,7 +100,7 @@ def refresh(
         if on_problem is not None:
             for problem in synced.problems:
                 on_problem(problem)
-    n_rows = _settle_rows(database, synced, look or ProcessLook(), on_stage) if steps.with_rows else 0
+    n_rows = _settle_rows(database, synced, look, on_stage) if steps.with_rows else 0
     is_still = steps.reads and synced.is_nothing and is_counted(database)
     has_counted = not is_still and _count(database, steps, on_stage)
     if steps.tends_archive and archives and not synced.is_nothing and synced.n_bytes < _MUCH:

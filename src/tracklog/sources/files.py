@@ -8,6 +8,7 @@ Rules
   4. Damage stays until the file changes. Any other refusal may pass (permissions, a file that is moved, a disk or network
      that fails): it says nothing about the log and is never stored as if the log were empty. Neither does damage of
      the archive's copy: the log itself may come back.
+  5. Within `opened_once` a log stays open from one reader to the next. Each reader has a position of its own.
 """
 
 from __future__ import annotations
@@ -18,15 +19,22 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tracklog.errors import IMPOSSIBLE_NAME, why_failed, why_not_regular
 from tracklog.sources.log_file import LogFile
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 CHUNK = 1 << 20
 Chunk = TypeVar("Chunk", bytes, bytes | memoryview)
+_MOST_KEPT = 64  # a session may have more files than a process may open
 _OPEN_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+
+_kept: ContextVar[_Descriptors | None] = ContextVar("kept", default=None)
 
 
 class NotReadable(Exception):  # noqa: N818 - named for what it says of the file, as everything here
@@ -49,10 +57,10 @@ def where_readable(file: LogFile) -> LogFile:
 def can_be_opened(file: LogFile | Path) -> bool:
     """Whether it is a regular file that we may read, at its path or in the archive."""
     try:
-        open_log(file).close()
+        with _descriptors().lent(_path_of(file)):
+            return True
     except NotReadable:
         return False
-    return True
 
 
 def open_log(file: LogFile | Path) -> io.FileIO:
@@ -77,15 +85,101 @@ def _opened(path: Path) -> int:
     return descriptor
 
 
+@contextmanager
+def opened_once() -> Iterator[None]:
+    """Open each log once for all that is read of it in this block: every step sees the same file.
+
+    Of those that nothing reads at the moment, at most _MOST_KEPT stay open, the ones that were read last.
+    """
+    if _kept.get() is not None:
+        yield
+        return
+    kept = _Descriptors(_MOST_KEPT)
+    token = _kept.set(kept)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+        kept.close_all()
+
+
+class _Descriptors:
+    """Open files. They have no position of their own: each reader says where it reads."""
+
+    def __init__(self, most_idle: int) -> None:
+        self._most_idle = most_idle
+        self._used: dict[Path, tuple[int, int]] = {}  # descriptor, and how many read it
+        self._idle: dict[Path, int] = {}  # the one that was read last at the end
+
+    @contextmanager
+    def lent(self, path: Path, fallback: Path | None = None) -> Iterator[tuple[Path, int]]:
+        """The file at a path, or the one to fall back to, with its descriptor for one reader. Raises NotReadable."""
+        try:
+            descriptor, n_users = self._take(path)
+        except NotReadable as error:
+            if fallback is None:
+                raise
+            try:
+                descriptor, n_users = self._take(fallback)
+            except NotReadable:
+                raise error from None
+            path = fallback
+        self._used[path] = descriptor, n_users + 1
+        try:
+            yield path, descriptor
+        finally:
+            descriptor, n_users = self._used.pop(path)
+            if n_users > 1:
+                self._used[path] = descriptor, n_users - 1
+            else:
+                self._idle[path] = descriptor
+                self._close_idle(self._most_idle)
+
+    def close_all(self) -> None:
+        """Close what nothing reads, and the rest when its reader has ended."""
+        self._most_idle = 0
+        self._close_idle(0)
+
+    def _take(self, path: Path) -> tuple[int, int]:
+        used = self._used.get(path)
+        if used is not None:
+            return used
+        descriptor = self._idle.pop(path, None)
+        return (_opened(path) if descriptor is None else descriptor), 0
+
+    def _close_idle(self, most: int) -> None:
+        while len(self._idle) > most:
+            os.close(self._idle.pop(next(iter(self._idle))))
+
+
+@contextmanager
+def _readable(file: LogFile | Path) -> Iterator[tuple[LogFile | Path, int]]:
+    """The log as it can be read now, at its path or as the archive has it, and its descriptor."""
+    fallback = file.fallback if isinstance(file, LogFile) and file.stored is None else None
+    with _descriptors().lent(_path_of(file), fallback) as (path, descriptor):
+        yield (
+            file._replace(stored=path) if isinstance(file, LogFile) and path == fallback else file,
+            descriptor,
+        )
+
+
+def _descriptors() -> _Descriptors:
+    return _kept.get() or _Descriptors(0)
+
+
 def chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:
     """The log's contents from byte `start` on, in pieces of at most `size`; .zst files are decompressed."""
-    file = _readable(file)
-    if _path_of(file).suffix == ".zst":
-        contents = _decompressed_chunks(file, start, size=size)
-    else:
-        contents = stored_chunks(file, start, size=size)
+    contents = _contents(file, start, size=size)
     until = file.until if isinstance(file, LogFile) else None
     return contents if until is None else _first(contents, max(until - start, 0))
+
+
+def _contents(file: LogFile | Path, start: int, *, size: int) -> Iterator[bytes]:
+    with _readable(file) as (log, descriptor):
+        if _path_of(log).suffix == ".zst":
+            yield from _decompressed_chunks(log, descriptor, start, size=size)
+        else:
+            yield from _pieces(_path_of(log), descriptor, start, size=size)
 
 
 def buffer_of(size: int) -> memoryview:
@@ -98,22 +192,24 @@ def buffer_of(size: int) -> memoryview:
 
 def chunks_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memoryview]:
     """The log's contents in pieces that lie in one buffer: each is good until the next one is asked for."""
-    file = _readable(file)
-    if isinstance(file, LogFile) and file.until is not None:
-        yield from _first(chunks_in(buffer, file._replace(until=None)), file.until)
-        return
-    path = _path_of(file)
-    if path.name.endswith(".zst"):
-        yield from _decompressed_chunks(file, 0, size=len(buffer))
-        return
-    descriptor, into = _opened(path), [buffer]
-    try:
-        while n := os.readv(descriptor, into):
-            yield buffer[:n]
-    except OSError as error:
-        raise NotReadable(path, why_failed(error)) from error
-    finally:
-        os.close(descriptor)
+    contents = _contents_in(buffer, file)
+    until = file.until if isinstance(file, LogFile) else None
+    return contents if until is None else _first(contents, until)
+
+
+def _contents_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memoryview]:
+    with _readable(file) as (log, descriptor):
+        path = _path_of(log)
+        if path.suffix == ".zst":
+            yield from _decompressed_chunks(log, descriptor, 0, size=len(buffer))
+            return
+        position, into = 0, [buffer]
+        try:
+            while n := os.preadv(descriptor, into, position):
+                yield buffer[:n]
+                position += n
+        except OSError as error:
+            raise NotReadable(path, why_failed(error)) from error
 
 
 def _first(contents: Iterator[Chunk], n_bytes: int) -> Iterator[Chunk]:
@@ -126,13 +222,37 @@ def _first(contents: Iterator[Chunk], n_bytes: int) -> Iterator[Chunk]:
 
 def stored_chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:
     """The bytes as they are on the disk, compressed or not."""
-    with open_log(file) as stream, _refusals_of(_path_of(file)):
-        stream.seek(start)
-        while piece := stream.read(size):
+    path = _path_of(file)
+    with _descriptors().lent(path) as (_, descriptor):
+        yield from _pieces(path, descriptor, start, size=size)
+
+
+def _pieces(path: Path, descriptor: int, start: int, *, size: int) -> Iterator[bytes]:
+    try:
+        while piece := os.pread(descriptor, size, start):
             yield piece
+            start += len(piece)
+    except OSError as error:
+        raise NotReadable(path, why_failed(error)) from error
 
 
-def _decompressed_chunks(file: LogFile | Path, start: int, *, size: int) -> Iterator[bytes]:
+class _FromItsBeginning(io.RawIOBase):
+    """A file that others read too, with a position of its own."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: WriteableBuffer, /) -> int:
+        n = os.preadv(self._descriptor, [into], self._position)
+        self._position += n
+        return n
+
+
+def _decompressed_chunks(file: LogFile | Path, descriptor: int, start: int, *, size: int) -> Iterator[bytes]:
     # imported here because most homes hold no compressed log, and the decoder is slow to load
     from tracklog.sources.zstd import DamagedStream, decompressed_blocks, decompressed_frames
 
@@ -142,14 +262,15 @@ def _decompressed_chunks(file: LogFile | Path, start: int, *, size: int) -> Iter
     path = _path_of(file)
     position = 0
     try:
-        with open_log(file) as stream, _refusals_of(path):
-            for block in decompressed(stream):
-                wanted = block[max(start - position, 0) :]
-                position += len(block)
-                for at in range(0, len(wanted), size):
-                    yield wanted[at : at + size]
+        for block in decompressed(_FromItsBeginning(descriptor)):
+            wanted = block[max(start - position, 0) :]
+            position += len(block)
+            for at in range(0, len(wanted), size):
+                yield wanted[at : at + size]
     except DamagedStream as damage:
         raise NotReadable(path, f"{damage} after {position} good bytes", is_transient=is_ours) from damage
+    except OSError as error:
+        raise NotReadable(path, why_failed(error)) from error
     if is_ours and isinstance(file, LogFile) and position < (file.copy_bytes or 0):
         raise NotReadable(path, f"the copy in the archive ends after {position} bytes")
 
@@ -163,18 +284,6 @@ def is_the_same(ours: Iterator[bytes], theirs: Iterator[bytes]) -> bool:
         if not n or a[:n] != b[:n]:
             return not a and not b
         a, b = a[n:], b[n:]
-
-
-@contextmanager
-def _refusals_of(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise NotReadable(path, why_failed(error)) from error
-
-
-def _readable(file: LogFile | Path) -> LogFile | Path:
-    return where_readable(file) if isinstance(file, LogFile) else file
 
 
 def _path_of(file: LogFile | Path) -> Path:

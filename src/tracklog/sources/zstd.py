@@ -27,7 +27,7 @@ class DamagedStream(Exception):  # noqa: N818 - a state of the file; it never le
     """The stream ends early or makes no sense from here on."""
 
 
-def decompressed_frames(stream: io.FileIO) -> Iterator[bytes]:
+def decompressed_frames(stream: io.RawIOBase) -> Iterator[bytes]:
     """The contents of all frames, each as a whole and only if its checksum fits; for frames that are known to be small."""
     held: list[bytes] = []
     for block in decompressed_blocks(stream, marks_ends=True):
@@ -37,7 +37,7 @@ def decompressed_frames(stream: io.FileIO) -> Iterator[bytes]:
             held.clear()
 
 
-def decompressed_blocks(stream: io.FileIO, *, marks_ends: bool = False) -> Iterator[bytes]:
+def decompressed_blocks(stream: io.RawIOBase, *, marks_ends: bool = False) -> Iterator[bytes]:
     """The contents of all frames, one block at a time; raises Damaged after the last good one.
 
     Asked to, it gives an empty block where a frame has ended well.

@@ -17,7 +17,7 @@ from tracklog.agents.claude_code.records.metadata import ContinuedIn, HistorySup
 from tracklog.agents.headers import first_records
 from tracklog.model.lineage.trace import Trace
 from tracklog.model.records import Piece
-from tracklog.sources.files import chunks
+from tracklog.sources.files import chunks, opened_once
 from tracklog.sources.log_file import LogFile
 
 HEAD_BYTES = 1 << 16
@@ -31,10 +31,12 @@ _HINTED = re.compile(rb'"session_id"\s*:\s*"([^"\\]{1,128})"')
 
 def shared_ids(file: LogFile) -> SharedIds:
     """The ids at the ends of a log: the first uuid and the first message's id, those in its head, sessions named."""
-    head = _bytes_at(file, 0)
-    tail = _bytes_at(file, file.size - HEAD_BYTES) if file.size > HEAD_BYTES else b""
+    with opened_once():
+        head = _bytes_at(file, 0)
+        tail = _bytes_at(file, file.size - HEAD_BYTES) if file.size > HEAD_BYTES else b""
+        first = _first_ids(file)
     return SharedIds(
-        tuple(dict.fromkeys(_first_ids(file))),
+        tuple(dict.fromkeys(first)),
         frozenset(_IDS.findall(head)),
         _names(_NAMED, head) | _names(_NAMED, tail),
         _names(_HINTED, head) | _names(_HINTED, tail),

@@ -7,11 +7,10 @@ Rules
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from tracklog.sources.files import chunks, open_log, where_readable
+from tracklog.sources.files import CHUNK, chunks
 from tracklog.sources.log_file import LogFile
 
 HEAD_BYTES = 16 * 1024
@@ -62,11 +61,7 @@ def length_of(mark: bytes) -> int:
 
 def bytes_at(file: LogFile, start: int, length: int) -> bytes:
     """Some bytes of a log's contents; fewer where it ends before."""
-    file = where_readable(file)
-    if (file.stored or file.path).suffix != ".zst":
-        with open_log(file) as stream:
-            return os.pread(stream.fileno(), length, start)
-    return _first(chunks(file, start), length)
+    return _first(chunks(file._replace(until=None), start, size=min(max(length, 1), CHUNK)), length)
 
 
 def _first(parts: Iterator[bytes], length: int) -> bytes:
