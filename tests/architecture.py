@@ -70,6 +70,9 @@ SMALL = {  # modules of few lines, each with its reason
     "views.documents.board": "one document",
     "views.documents.search": "one document",
     "views.html.cache": "one idea: rendered text, kept",
+    "model.wording": "a vocabulary",
+    "views.documents.doctor": "one document",
+    "views.web.site": "one question that every page asks",
 }
 BETWEEN_WEB_AND_CLI = {  # imports that are wanted, each with its reason
     "views.cli.commands.live.serve -> views.web.server.serve": "`tracklog serve` starts the server",

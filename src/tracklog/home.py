@@ -191,7 +191,10 @@ def tracklog_home(given: Path | None) -> Path:
     return user_data_path("tracklog")
 
 
-def tilde(path: str | os.PathLike[str]) -> str:
+StrPath = str | os.PathLike[str]
+
+
+def tilde(path: StrPath) -> str:
     """The path as people write it: with ~ for the home directory."""
     text, home = os.fspath(path), os.environ.get("HOME", "").rstrip("/")
     return f"~{text[len(home) :]}" if home and f"{text}/".startswith(f"{home}/") else text

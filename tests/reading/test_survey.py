@@ -72,9 +72,9 @@ def test_broken_lines_and_refused_files_are_noted_and_the_rest_is_read(tmp_path:
     torn.write_bytes(torn.read_bytes() + b'{"type":"us')
     gone = found(write(tmp_path / "b.jsonl", USER))
     gone.path.unlink()
-    told: list[str] = []
-    result = survey([gone, found(torn)], tell=lambda file: told.append(file.path.name))
-    assert (result.lines, result.broken, told) == (2, [f"{torn}:2"], ["b.jsonl", "a.jsonl"])
+    sizes: list[int] = []
+    result = survey([gone, found(torn)], on_bytes=sizes.append)
+    assert (result.lines, result.broken, sum(sizes)) == (2, [f"{torn}:2"], result.bytes)
     assert [(refused.path, refused.why) for refused in result.skipped] == [(gone.path, "does not exist")]
 
 

@@ -29,6 +29,7 @@ _LONGEST_NAME = 200
 _NUMBER = re.compile(r"(?:^|(?<=\.))[0-9]+(?=[.\[( ]|$)")  # a step of a path: `message.12`, `parts[].3.text`
 
 _LINES_THAT_WAIT = 1000
+_REPORTED_EACH = 1_000_000  # bytes
 RowKey = tuple[str | None, str | None, str, str]  # agent, version, kind, reading
 
 
@@ -66,7 +67,9 @@ class PieceCount(NamedTuple):
 class Survey:
     """Sums over files; may be read at any time."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_bytes: Callable[[int], None] | None = None) -> None:
+        self._on_bytes = on_bytes
+        self._n_reported = 0
         self.files = 0
         self.bytes = 0
         self.lines = 0
@@ -116,7 +119,15 @@ class Survey:
             else:
                 self._count(reader.agent, version, [one])
             self._look_for_strange(file, piece, drift.strays(piece) if piece.reading == "read" else [])
+            if self.bytes - self._n_reported >= _REPORTED_EACH:
+                self._report()
         self._count(reader.agent, version, before_any)
+        self._report()
+
+    def _report(self) -> None:
+        if self._on_bytes is not None:
+            self._on_bytes(self.bytes - self._n_reported)
+        self._n_reported = self.bytes
 
     def _count(self, agent: str | None, version: str | None, sums: list[PieceCount]) -> None:
         for one in sums:
@@ -157,13 +168,11 @@ class Survey:
         strange.count += 1
 
 
-def survey(files: Iterable[LogFile], *, tell: Callable[[LogFile], None] | None = None) -> Survey:
-    """Surveys all files; `tell` is called as each one is done."""
-    result = Survey()
+def survey(files: Iterable[LogFile], *, on_bytes: Callable[[int], None] | None = None) -> Survey:
+    """Surveys all files; `on_bytes` is called with the size of each part that is done."""
+    result = Survey(on_bytes)
     for file in files:
         result.add(file)
-        if tell is not None:
-            tell(file)
     return result
 
 

@@ -14,8 +14,8 @@ from tests.views.web.live_site import Heard, counted, live_site, soon
 from tracklog.app.live import board
 from tracklog.app.live.board import Appends, BoardShot, Live
 from tracklog.app.live.event_hub import Hub
+from tracklog.app.live.site import Site
 from tracklog.views.web.pages.board.rows import groups_of
-from tracklog.views.web.site import Site
 
 
 @pytest.fixture

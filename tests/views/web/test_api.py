@@ -9,13 +9,13 @@ from tests.cases import for_each
 from tests.views.cli.command import ONE, TWO, both_agents, environment, tracklog
 from tests.views.web.asking import Answer, ask
 from tracklog.agents.discovery import roots_at
+from tracklog.app.live.site import site_over
 from tracklog.errors import UserError
 from tracklog.home import Home
 from tracklog.views.cli.click_app import load
 from tracklog.views.web import api
 from tracklog.views.web.api import QUESTIONS, routes, words_for
 from tracklog.views.web.server.routes import unguarded_app
-from tracklog.views.web.server.serve import make_site
 from tracklog.views.web.site import Site
 
 
@@ -35,7 +35,7 @@ def given(home: Path) -> list[str]:
 def site(home: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     for name, value in environment(home).items():  # the command line is asked in a process of its own
         monkeypatch.setenv(name, value)
-    return make_site(Home(home / "own"), [*roots_at(home / ".claude"), *roots_at(home / ".codex")])
+    return site_over(Home(home / "own"), [*roots_at(home / ".claude"), *roots_at(home / ".codex")])
 
 
 def asked(site: Site, target: str) -> Answer:
@@ -88,7 +88,7 @@ def test_the_figures_of_the_index_come_with_how_fresh_they_are(site: Site) -> No
 
 
 def test_where_there_is_no_index_its_figures_are_missing(tmp_path: Path) -> None:
-    document = asked(make_site(Home(tmp_path), []), "/index").json()
+    document = asked(site_over(Home(tmp_path), []), "/index").json()
     assert sorted(document) == ["schema_version", "status"]
 
 

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any
 
-from tracklog.home import tilde
 from tracklog.model.ids import id_start
+from tracklog.model.wording import count as count  # the words that views share with use cases
+from tracklog.model.wording import for_the_shell as for_the_shell
+from tracklog.model.wording import percent as percent
+from tracklog.model.wording import roots_for_the_shell as roots_for_the_shell
+from tracklog.model.wording import size as size
 
 SCHEMA_VERSION = 1
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -105,38 +107,6 @@ def excerpt(text: str, width: int) -> str:
     shown = safe(words[: width + 1])
     is_whole = len(shown) <= width and len(text) <= 8 * width
     return shown if is_whole else f"{shown[: width - 1].rstrip()}…"
-
-
-def for_the_shell(path: str | os.PathLike[str]) -> str:
-    """The path quoted for the shell."""
-    text = tilde(path)
-    return f"~/{shlex.quote(text[2:])}" if text.startswith("~/") else shlex.quote(text)
-
-
-def roots_for_the_shell(roots: Iterable[str | os.PathLike[str]]) -> str:
-    """The folders as `--root` options, quoted for the shell."""
-    return "".join(f" --root {for_the_shell(root)}" for root in roots)
-
-
-def size(n_bytes: int) -> str:
-    """A number of bytes for people: `532 bytes`, `3.4 MB`."""
-    value, step = float(n_bytes), 0
-    while value >= 999.95 and step < len(_UNITS) - 1:
-        value, step = value / 1000, step + 1
-    return f"{value:.1f} {_UNITS[step]}" if step else f"{n_bytes} bytes"
-
-
-def count(n: int, noun: str) -> str:
-    """A number with its noun: `1 file`, `2,310 lines`."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def percent(part: int, of: int) -> str:
-    """A share, rounded down: 100 % only if nothing is missing, and 0 % only if there is nothing."""
-    if part == of or not part:
-        return "100 %" if part == of else "0 %"
-    hundredths = part * 10_000 // of
-    return f"{hundredths / 100:.2f} %" if hundredths else "< 0.01 %"
 
 
 def in_colour(stream: IO[str]) -> bool:

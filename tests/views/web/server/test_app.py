@@ -10,12 +10,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from tests.views.web.asking import Answer, ask
+from tracklog.app.live.site import site_over
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Busy, Home
 from tracklog.store.database import DamagedIndex, StoreError
 from tracklog.views.web.server.access_control import Guard
 from tracklog.views.web.server.routes import make_app, unguarded_app
-from tracklog.views.web.server.serve import make_site
 from tracklog.views.web.server.sign_in import Codes, SignInKeys, local_hosts
 from tracklog.views.web.site import Site, site_of
 
@@ -24,7 +24,7 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m"
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    return make_site(Home(tmp_path), [])
+    return site_over(Home(tmp_path), [])
 
 
 def answer_to(error: Exception, site: Site, path: str = "/x") -> Answer:

@@ -20,9 +20,9 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
+from tracklog.app.live.site import StoreError
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Busy
-from tracklog.store.database import StoreError
 from tracklog.views.text.printing import safe
 from tracklog.views.web import api, frame
 from tracklog.views.web.frame import NAV, STATIC, NextLink, problem, sendable, text_answer

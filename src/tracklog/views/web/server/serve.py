@@ -16,10 +16,9 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,8 +29,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tracklog.errors import INTERRUPTED
 from tracklog.home import Home
-from tracklog.sources.log_file import Root
-from tracklog.store.scope import scope_of
 from tracklog.views.text.printing import answer, answer_json, in_colour, talk
 from tracklog.views.web.server.access_control import HEADERS, LARGEST_HEAD, LONGEST_TARGET
 from tracklog.views.web.server.browser import Opening, opens_here
@@ -49,7 +46,7 @@ from tracklog.views.web.server.listen import (
 from tracklog.views.web.server.sign_in import GOOD_FOR_S, Codes, SignInKeys, cookie_name, link_to, token_of
 
 if TYPE_CHECKING:
-    from tracklog.views.web.site import Site
+    from tracklog.app.live.site import Root, Site
 
 
 HEAD_WITHIN_S = 5.0
@@ -124,7 +121,6 @@ class Connection(H11Protocol):
 
 _CUT_OFF_S = 0.6  # after the signal to end: clients that do not read are not waited for
 _KEEP_ALIVE_S = 15
-_LAST_LOOK_S = 0.3
 _STARTED_WITHIN_S = 20.0  # so long may a browser take to open the link, before the terminal is given back
 
 
@@ -184,10 +180,12 @@ def _served(wish: ServeOptions, keys: SignInKeys, listener: socket.socket, ours:
     code = keys.codes.make()
     link = link_to(keys.hosts[0], code)
     _print(link, ours, wish)
+    from tracklog.app.live.site import closing_site, site_over  # only now: the link is printed at once
+
     try:
         listen(listener, wish.home)
         _talk_about(wish, keys)
-        with closing_site(make_site(wish.home, wish.roots)) as site:
+        with closing_site(site_over(wish.home, wish.roots)) as site:
             return _answer_all(wish, site, keys, listener, link=link, code=code)
     finally:
         keys.codes.forget(code)  # nobody may use it at another server
@@ -199,7 +197,7 @@ def _answer_all(
     from tracklog.views.web.server.routes import make_app
 
     server = make_server(make_app(site, keys), on_end=site.events.close)
-    _begin(site)
+    site.start()
     opening = None
     if wish.opens and opens_here():
         opening = Opening(link, wish.home, is_used=lambda: not keys.codes.is_known(code), say=_say)
@@ -209,49 +207,6 @@ def _answer_all(
         if opening is not None:
             opening.close()
     return INTERRUPTED if server.ended_by == signal.SIGINT else 0
-
-
-@contextmanager
-def closing_site(site: Site) -> Iterator[Site]:
-    """Closes a site at the end of the block, with all of its background work."""
-    try:
-        yield site
-    finally:
-        site.events.close()
-        closers = [Thread(target=part.close, daemon=True) for part in (site.indexing, site.live)]
-        for closer in closers:
-            closer.start()
-        for closer in closers:
-            closer.join(_LAST_LOOK_S)  # one that is in the middle of a long log ends with the process
-
-
-def _begin(site: Site) -> None:
-    """Starts watching and indexing the logs, and prepares in the background what the first page needs."""
-    site.live.start()
-    site.indexing.start()
-    Thread(target=_warm_up, args=(site,), daemon=True).start()
-
-
-def _warm_up(site: Site) -> None:
-    from tracklog.secrets.find import find
-
-    find(b"")
-    site.tables.warm()
-
-
-def make_site(home: Home, roots: Sequence[Root]) -> Site:
-    """The site of some roots, with nothing started yet."""
-    from tracklog.app.index.background import Indexing
-    from tracklog.app.live.board import Live
-    from tracklog.app.live.event_hub import Hub
-    from tracklog.ledger.prices.rates import NAME, prices_with
-    from tracklog.views.web.site import Site
-
-    hub, ours = Hub(), list(roots)
-    indexing = Indexing(home, ours, hub)
-    live = Live(ours, home, prices_with(home.path / NAME, must_exist=False, called=NAME), hub)
-    live.on_growth = indexing.nudge
-    return Site(home, ours, scope_of(root.path for root in ours), events=hub, live=live, indexing=indexing)
 
 
 class Server(uvicorn.Server):

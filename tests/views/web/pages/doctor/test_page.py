@@ -15,7 +15,8 @@ from tests.index.known_homes import claude_session, two_sessions
 from tests.views.cli.command import tracklog
 from tests.views.web.list_pages import got, links
 from tests.views.web.read_site import site_over
-from tracklog.app.doctor import Check, DoctorSurvey
+from tracklog.app.doctor.background import DoctorSurvey
+from tracklog.app.doctor.checks import Check
 from tracklog.views.web.pages.doctor.page import doctor, to_look_at, worded
 from tracklog.views.web.server.routes import unguarded_app
 
@@ -67,7 +68,7 @@ def test_where_nothing_was_read_no_share_is_claimed(tmp_path: Path) -> None:
     text = got(app, "/doctor")
     assert "nothing read yet" in text
     assert "100 %" not in text
-    app.state.survey.close()
+    app.state.site.survey.close()
 
 
 def test_the_first_answer_waits_for_no_log_and_tells_what_the_index_knows(tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_the_first_answer_waits_for_no_log_and_tells_what_the_index_knows(tmp_pa
     assert "1 unknown, 1 broken" in text
     assert "none: nothing is sent anywhere" in text
     assert "No hooks." in text
-    app.state.survey.close()
+    app.state.site.survey.close()
 
 
 def test_the_checks_are_those_of_the_command_word_for_word(tmp_path: Path) -> None:
@@ -170,8 +171,9 @@ def test_sessions_that_are_soon_deleted_are_listed_with_what_the_archive_has(tmp
     text = got(app, "/doctor")
     assert "Soon deleted" in text
     assert f"/s/claude/{claude_session(1).session}" in links(text)
-    assert "1 session within 7 days; the archive has them all" in text
-    app.state.survey.close()
+    assert "Claude Code deletes 1 session within 7 days" in text
+    assert "; the archive has them all" in text
+    app.state.site.survey.close()
 
 
 def test_hooks_are_told_and_why_they_do_not_run(tmp_path: Path) -> None:
@@ -184,7 +186,7 @@ def test_hooks_are_told_and_why_they_do_not_run(tmp_path: Path) -> None:
     text = got(app, "/doctor")
     assert "echo &lt;b&gt;" in text
     assert "no: disableAllHooks" in text
-    app.state.survey.close()
+    app.state.site.survey.close()
 
 
 def test_the_folder_in_which_the_server_was_started_may_be_gone(
@@ -209,13 +211,13 @@ def test_it_does_not_look_again_within_minutes(tmp_path: Path) -> None:
     strange_home(tmp_path)
     app = app_over(tmp_path, tmp_path / "home")
     when_said(app)
-    survey: DoctorSurvey = app.state.survey
+    survey: DoctorSurvey = app.state.site.survey
     first = survey.state()
-    assert first.said is not None
+    assert first.last is not None
     assert survey.state() is first
     survey._again_at = 0.0
     again = survey.state()
-    assert again.said is first.said
+    assert again.last is first.last
     assert again.began_ms is not None
     survey.close()
 
@@ -224,7 +226,7 @@ def test_a_look_that_fails_says_why_and_keeps_what_was_said_before(tmp_path: Pat
     strange_home(tmp_path)
     app = app_over(tmp_path, tmp_path / "home")
     when_said(app)
-    survey: DoctorSurvey = app.state.survey
+    survey: DoctorSurvey = app.state.site.survey
     survey._command = [survey._command[0], "-c", "import sys; sys.exit('the disk is on fire <b>')"]
     survey._again_at = 0.0
     survey.state()

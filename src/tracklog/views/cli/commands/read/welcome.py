@@ -17,13 +17,13 @@ import click
 import msgspec
 
 from tracklog.app.demo import Sample, write_sample, write_sample_in
+from tracklog.app.doctor.examine import survey_logs
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs
 from tracklog.errors import NotThere, UserError
 from tracklog.home import tilde, tracklog_home
 from tracklog.sources.log_file import LogFile
 from tracklog.views.cli.commands.read.places import show_nothing_found, show_places
 from tracklog.views.cli.commands.store import doctor
-from tracklog.views.cli.commands.store.doctor import survey_of
 from tracklog.views.cli.options import A_PATH, home_option, json_option
 from tracklog.views.cli.output.drawing import line, painted
 from tracklog.views.cli.output.stderr_talk import STDERR
@@ -39,7 +39,7 @@ def show_at_a_glance(found: ResolvedLogs, commands: Sequence[tuple[str, str]]) -
     seen = newest(found)
     line()
     line(painted("understood", "bold"), _of_what(seen, found))
-    doctor.show_in_short(survey_of(seen).coverage)
+    doctor.show_in_short(survey_logs(seen, talk=STDERR).coverage)
     line()
     line(painted("next", "bold"))
     for command, what in commands:
@@ -112,7 +112,7 @@ def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None
     """The answer to `tracklog` without a command."""
     found = find_logs(roots)
     if as_json:
-        rows = survey_of(newest(found)).coverage
+        rows = survey_logs(newest(found), talk=STDERR).coverage
         answer_json({"places": place_rows(found), "coverage": msgspec.to_builtins(rows)})
     elif found.files:
         show_at_a_glance(found, _next_commands(roots))

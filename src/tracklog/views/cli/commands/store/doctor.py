@@ -10,21 +10,26 @@ from itertools import groupby
 from pathlib import Path
 
 import click
-import msgspec
 from rich.text import Text
 
-from tracklog.app.doctor import READINGS, Check, Share, by_agent, shares, version_key, versions_of
-from tracklog.app.scope.resolve import ResolvedLogs, find_logs
+from tracklog.app.doctor.checks import Check
+from tracklog.app.doctor.coverage import (
+    READINGS,
+    Coverage,
+    CoverageBy,
+    Share,
+    by_agent,
+    shares,
+    version_key,
+    versions_of,
+)
+from tracklog.app.doctor.examine import Examination, Strange, examine
 from tracklog.errors import NOT_FINE
-from tracklog.home import tilde, tracklog_home
-from tracklog.reading.survey import Coverage, Strange, Survey
-from tracklog.sources.log_file import LogFile
-from tracklog.views.cli.commands.store.doctor_checks import all_checks
+from tracklog.home import tilde
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.output.drawing import Cell, bar, line, painted, paragraphs, table
-from tracklog.views.cli.output.progress import progress
 from tracklog.views.cli.output.stderr_talk import STDERR
-from tracklog.views.documents.places import skipped_rows
+from tracklog.views.documents.doctor import doctor_document
 from tracklog.views.text.printing import answer_json, count, percent, short, size
 
 _LONGEST_NAME = 60
@@ -49,10 +54,9 @@ def show_in_short(rows: Sequence[Coverage]) -> None:
     )
 
 
-def show(rows: Sequence[Coverage], *, by: str, most: int | None) -> None:
+def show(rows: Sequence[Coverage], *, by: CoverageBy, most: int | None) -> None:
     """A block of bars per agent; `most` is how many of them are shown before the rest is summed up."""
-    named = shares(rows, by=lambda row: row.kind if by == "kind" else row.version or "no version said")
-    for agent, group in groupby(named, key=lambda share: share.agent):
+    for agent, group in groupby(shares(rows, by=by), key=lambda share: share.agent):
         _show_agent(agent or "unknown agent", list(group), by=by, most=most)
 
 
@@ -125,7 +129,7 @@ _STRANGE_SHOWN = 20
 )
 @shared_options
 def doctor(
-    by: str,
+    by: CoverageBy,
     show_all: bool,
     agent: str | None,
     roots: tuple[Path, ...],
@@ -138,54 +142,21 @@ def doctor(
     version; every unknown kind and every key without a name in our records, with a place where it stands. What
     stands in the logs never changes the exit code: it is 1 only if a check of tracklog's own home fails.
     """
-    found, kept = _told_apart(find_logs(roots, agent=agent, home=tracklog_home(home), talk=STDERR))
-    survey = survey_of(found)
-    checks = all_checks(found, survey, home=tracklog_home(home), given=roots, n_kept=len(kept))
+    found = examine(roots, agent=agent, home=home, talk=STDERR)
     if as_json:
-        answer_json(_document(checks, survey, found))
+        answer_json(doctor_document(found))
     else:
-        _show(checks, survey, by=by, show_all=show_all)
-    if any(check.state == "fail" for check in checks):
+        _show(found, by=by, show_all=show_all)
+    if any(check.state == "fail" for check in found.checks):
         raise click.exceptions.Exit(NOT_FINE)
 
 
-def _told_apart(found: ResolvedLogs) -> tuple[ResolvedLogs, list[LogFile]]:
-    """What stands at its source, and the logs that only the archive has; their folders may be gone."""
-    kept = [file for file in found.files if file.stored is not None]
-    gone = {
-        root.path
-        for root in found.roots
-        if any(file.path.is_relative_to(root.path.absolute()) for file in kept)
-    }
-    here = [file for file in found.files if file.stored is None]
-    return found._replace(files=here, skipped=[one for one in found.skipped if one.path not in gone]), kept
-
-
-def survey_of(found: ResolvedLogs) -> Survey:
-    """Reads all files, with a progress bar if that takes long."""
-    survey = Survey()
-    with progress("reading", found.bytes, done=lambda: survey.bytes):
-        for file in found.files:
-            survey.add(file)
-    return survey
-
-
-def _document(checks: list[Check], survey: Survey, found: ResolvedLogs) -> dict[str, object]:
-    return {
-        "checks": [check._asdict() for check in checks],
-        "coverage": msgspec.to_builtins(survey.coverage),
-        "unknown": msgspec.to_builtins(survey.unknown),
-        "broken": survey.broken,
-        "skipped": skipped_rows([*found.skipped, *survey.skipped]),
-    }
-
-
-def _show(checks: list[Check], survey: Survey, *, by: str, show_all: bool) -> None:
-    _show_checks(checks)
-    if survey.coverage:
-        show(survey.coverage, by=by, most=None if show_all else _KINDS_SHOWN)
-    _show_strange(survey.unknown, show_all=show_all)
-    _show_summary(checks)
+def _show(found: Examination, *, by: CoverageBy, show_all: bool) -> None:
+    _show_checks(found.checks)
+    if found.coverage:
+        show(found.coverage, by=by, most=None if show_all else _KINDS_SHOWN)
+    _show_strange(found.unknown, show_all=show_all)
+    _show_summary(found.checks)
 
 
 def _show_checks(checks: list[Check]) -> None:

@@ -8,38 +8,35 @@ Rules
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
-from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tracklog.agents.hooks.places import Machine
-from tracklog.app.doctor import SOON_DAYS, Check, DoctorSurvey, DueDeletion, Health, SurveyState, health
-from tracklog.app.old_lists.tables import mark_of
+from tracklog.app.doctor.background import SurveyState
+from tracklog.app.doctor.checks import Check
+from tracklog.app.doctor.coverage import CoverageBy
+from tracklog.app.doctor.deletion import SOON_DAYS, DueDeletion
+from tracklog.app.doctor.examine import Strange
+from tracklog.app.doctor.health import Health, StoreError
+from tracklog.app.hooks import hook_status
 from tracklog.home import tilde
-from tracklog.hooks.status import status_of
-from tracklog.index.tables_health import owners_of
-from tracklog.store.database import Database, StoreError
 from tracklog.views.html import numbers
 from tracklog.views.html.legible import shown
 from tracklog.views.text.numbers import moment_in_seconds
 from tracklog.views.text.printing import percent, size
 from tracklog.views.web.frame import page
-from tracklog.views.web.pages.doctor.checks import bars, checks_at_once
+from tracklog.views.web.pages.doctor.checks import bars, freshness_check
 from tracklog.views.web.pages.sessions.table import address_of
 from tracklog.views.web.site import Site, site_of
 
 _STRANGE = 200
 _DUE_SHOWN = 50
-_KEPT_S = 60.0
-_LOCK = Lock()
 _NOTHING_TO_DO = "nothing to do"  # with which an advice begins that is none
 _CODE = re.compile(r"(?<![^\s(])`([^`\s](?:[^`]*[^`\s])?)`(?![^\s.,;:)])")  # a path may hold backticks, too
 
@@ -68,14 +65,15 @@ class DueRow(NamedTuple):
 def doctor(request: Request) -> Response:
     """The page of the doctor."""
     site = site_of(request)
-    survey = _survey_of(request, site).state()
-    said = survey.said.document if survey.said is not None else {}
-    places = [one["example"] for one in said.get("unknown", [])[:_STRANGE]] + said.get("broken", [])
-    known, owners, trouble = _index_of(request, site, places)
-    by = "version" if request.query_params.get("by") == "version" else "kind"
-    hooks = status_of(Machine(os.environ, _here()))
-    checks = [Check(**one) for one in said.get("checks", [])]
-    at_once = [*trouble, *checks_at_once(site.indexing.status(), known, hooks)]
+    survey = site.survey.state()
+    found = None if survey.last is None else survey.last.found
+    checks = [] if found is None else found.checks
+    strange = [] if found is None else found.unknown
+    broken = [] if found is None else found.broken
+    known, owners, trouble = _index_of(site, [*(one.example for one in strange[:_STRANGE]), *broken])
+    by: CoverageBy = "version" if request.query_params.get("by") == "version" else "kind"
+    hooks = hook_status(_here(), agent=None)
+    at_once = [*trouble, freshness_check(site.indexing.status()), *site.index_health.checks(known, hooks)]
     return page(
         request,
         "doctor.html",
@@ -85,17 +83,17 @@ def doctor(request: Request) -> Response:
         remarks=to_look_at([*at_once, *checks]),
         is_spotless=all(check.state == "ok" for check in (*at_once, *checks)),
         survey=survey,
-        said_at=None if survey.said is None else moment_in_seconds(survey.said.at_ms * 1_000_000),
+        examined_at=None if survey.last is None else moment_in_seconds(survey.last.at_ms * 1_000_000),
         survey_words=_survey_words(survey, known),
         known=known,
         troubled=[]
         if known is None
         else [(one, _raw(one.agent, one.session, one.path, None)) for one in known.troubled],
-        bars=bars(said.get("coverage", []), by=by),
+        bars=[] if found is None else bars(found.coverage, by=by),
         by=by,
-        strange=[_strange(one, owners) for one in said.get("unknown", [])[:_STRANGE]],
-        n_strange=len(said.get("unknown", [])),
-        broken=[(shown(tilde(place)), _raw_of(place, owners)) for place in said.get("broken", [])],
+        strange=[_strange(one, owners) for one in strange[:_STRANGE]],
+        n_strange=len(strange),
+        broken=[(shown(tilde(place)), _raw_of(place, owners)) for place in broken],
         due=[] if known is None else [_due(one) for one in known.due[:_DUE_SHOWN]],
         hooks=hooks,
         soon_days=SOON_DAYS,
@@ -125,15 +123,12 @@ def _seen(check: Check) -> Check:
 
 
 def _index_of(
-    request: Request, site: Site, places: Iterable[str]
+    site: Site, places: Iterable[str]
 ) -> tuple[Health | None, dict[str, tuple[str, str]], list[Check]]:
     """Figures of the index and the sessions of some logs; or a failed check, as the page must work without them."""
     try:
-        with site.reading() as database:
-            if database is None:
-                return None, {}, []
-            owners = owners_of(database.db, {place.rpartition(":")[0] for place in places})
-            return _health_of(request, site, database), owners, []
+        known = site.index_health.at(site.now())
+        return known, site.index_health.owners({place.rpartition(":")[0] for place in places}), []
     except StoreError as error:
         site.indexing.nudge()
         advice = "tracklog serve makes it anew when it can; tracklog rebuild does so at once, from logs and archive"
@@ -148,26 +143,6 @@ def _here() -> Path:
         return Path.home()
 
 
-def _survey_of(request: Request, site: Site) -> DoctorSurvey:
-    state = request.app.state
-    with _LOCK:
-        if not hasattr(state, "survey"):
-            state.survey = DoctorSurvey(site.home, site.roots)
-        survey: DoctorSurvey = state.survey
-        return survey
-
-
-def _health_of(request: Request, site: Site, database: Database) -> Health:
-    """Figures of the index, cached for a minute or until it changes."""
-    state, mark, now = request.app.state, mark_of(site.home), site.now().timestamp()
-    kept: tuple[object, float, Health] | None = getattr(state, "health", None)
-    if kept is not None and kept[0] == mark and abs(now - kept[1]) < _KEPT_S:
-        return kept[2]
-    found = health(database, site.scope, site.prices(), roots=site.roots, now_ns=int(now) * 10**9)
-    state.health = (mark, now, found)
-    return found
-
-
 def _survey_words(survey: SurveyState, known: Health | None) -> str:
     if survey.began_ms is None:
         return ""
@@ -175,15 +150,15 @@ def _survey_words(survey: SurveyState, known: Health | None) -> str:
     return f"All logs are being read{f', {size(n_bytes)}' if n_bytes else ''}."
 
 
-def _strange(one: Mapping[str, Any], owners: Mapping[str, tuple[str, str]]) -> StrangeRow:
+def _strange(one: Strange, owners: Mapping[str, tuple[str, str]]) -> StrangeRow:
     return StrangeRow(
-        shown(one["agent"] or "unknown"),
-        one["agent"] is not None,
-        shown(one["kind"], most=60),
-        shown(one["key"] or one["why"], most=100),
-        one["count"],
-        shown(tilde(one["example"])),
-        _raw_of(one["example"], owners),
+        shown(one.agent or "unknown"),
+        one.agent is not None,
+        shown(one.kind, most=60),
+        shown(one.key or one.why, most=100),
+        one.count,
+        shown(tilde(one.example)),
+        _raw_of(one.example, owners),
     )
 
 

@@ -11,7 +11,8 @@ from tests.index.indexed_logs import PRICES
 from tests.index.known_homes import Made, claude_session, index_of, transcript, two_sessions, write
 from tests.views.web.many_sessions import write_many
 from tracklog.agents.base import Retention
-from tracklog.app.doctor import AgentHome, DueDeletion, Health, deletions, health
+from tracklog.app.doctor.deletion import AgentHome, DueDeletion, deletions
+from tracklog.app.doctor.health import Health, health
 from tracklog.sources.log_file import FileKind, LogFile, Root
 from tracklog.store.database import reading
 from tracklog.store.scope import scope_of
