@@ -20,9 +20,9 @@ from tracklog.agents.discovery import find_at
 from tracklog.agents.drift import extra_of
 from tracklog.agents.registry import STRANGER, identified, lines_of, pieces_of, read_records, reader_for
 from tracklog.errors import UserError
+from tracklog.model.json_text import keys_that_stand_twice
 from tracklog.model.records import Blank, Broken, Unknown, UnknownPart
 from tracklog.sources.files import NotReadable
-from tracklog.sources.json_text import keys_that_stand_twice
 from tracklog.sources.lines import KEPT_BYTES, Line, cut
 from tracklog.sources.log_file import LogFile
 

@@ -31,8 +31,8 @@ from typing import Any
 import msgspec
 from msgspec import inspect as mi
 
+from tracklog.model.json_text import is_too_much, keys_that_stand_twice, loads
 from tracklog.model.records import UNKNOWN_TAG, Blank, Broken, Piece, Record, Unknown, UnknownPart
-from tracklog.sources.json_text import is_too_much, keys_that_stand_twice, loads
 
 _MOST_ODD = 32  # fields of one record, or of one part of it
 _PLACE = re.compile(r"`\$([^`]*)`")  # in what msgspec says

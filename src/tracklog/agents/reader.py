@@ -32,8 +32,8 @@ import msgspec
 
 from tracklog.agents.drift import Drift, Stray, converted, shape_of
 from tracklog.model.events import LogEvent, Place, StrangeSeen
+from tracklog.model.json_text import BOM, WHITE, is_too_much, loads, outline
 from tracklog.model.records import Blank, Broken, Piece, Record, Unknown, WithOddFields
-from tracklog.sources.json_text import BOM, WHITE, is_too_much, loads, outline
 from tracklog.sources.lines import KEPT_BYTES, Line
 
 Span = tuple[int, int]

@@ -27,9 +27,9 @@ from tracklog.agents.discovery import find_at
 from tracklog.agents.hooks import records as hooks_records
 from tracklog.agents.reader import Reader, Value, unknown
 from tracklog.errors import UserError
+from tracklog.model.json_text import WHITE, is_json, loads, outline
 from tracklog.model.records import Blank, Piece, Record
 from tracklog.sources.files import NotReadable, chunks, opened_once
-from tracklog.sources.json_text import WHITE, is_json, loads, outline
 from tracklog.sources.lines import KEPT_BYTES, Line, cut, whole
 from tracklog.sources.log_file import Agent, FileKind, LogFile, Skipped
 from tracklog.sources.spool import is_of_spool

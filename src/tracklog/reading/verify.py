@@ -20,9 +20,9 @@ import msgspec
 from tracklog.agents.registry import NOT_RECORDS, lines_of, reader_for
 from tracklog.archive.files import contents
 from tracklog.archive.tables import ArchivedLog
+from tracklog.model.json_text import BOM, WHITE
 from tracklog.model.records import Piece
 from tracklog.sources.files import NotReadable, chunks, stored_chunks
-from tracklog.sources.json_text import BOM, WHITE
 from tracklog.sources.lines import Line
 from tracklog.sources.log_file import LogFile, Skipped
 

@@ -79,7 +79,7 @@ def _decoded(raw: bytes) -> _Line | None:
 
 def _tolerantly_decoded(raw: bytes) -> _Line | None:
     """The same of a line that only the tolerant reader of records can read."""
-    from tracklog.sources.json_text import loads  # seldom needed
+    from tracklog.model.json_text import loads  # seldom needed
 
     try:
         return msgspec.convert(loads(raw)[0], _Line)

@@ -21,9 +21,9 @@ from tracklog.agents.pending_request import Waiting
 from tracklog.clock import moment_ms
 from tracklog.model.events import LogEvent, ModelReplied, Place, ToolCalled, TurnInterrupted
 from tracklog.model.ids import RequestId
+from tracklog.model.json_text import is_json
 from tracklog.model.usage import LARGEST, NO_USAGE, Aside, Awaited, CountRule, Source, UsageBlock, pack
 from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in
-from tracklog.sources.json_text import is_json
 from tracklog.sources.lines import cut
 from tracklog.sources.log_file import LogFile
 from tracklog.sources.needles import LinesWith

@@ -15,8 +15,8 @@ from msgspec import Raw, field
 
 from tracklog.agents.drift import Drift, Stray, joined, shape_of
 from tracklog.agents.reader import Reader, Value, fit, unknown
+from tracklog.model.json_text import loads
 from tracklog.model.records import Named, Record, Unknown, WithOddFields, utc
-from tracklog.sources.json_text import loads
 
 
 class HookInput(Record, kw_only=True):

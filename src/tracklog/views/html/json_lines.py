@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from tracklog.sources.json_text import is_too_much
+from tracklog.model.json_text import is_too_much
 from tracklog.views.html.legible import legible
 
 MOST_LETTERS = 200_000

@@ -14,7 +14,7 @@ import binascii
 import re
 from typing import Any, Literal, NamedTuple
 
-from tracklog.sources.json_text import loads
+from tracklog.model.json_text import loads
 
 _MOST = 16
 _MOST_BYTES = 20_000_000

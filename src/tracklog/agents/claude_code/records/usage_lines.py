@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Raw, Struct
 
-from tracklog.sources.json_text import loads
+from tracklog.model.json_text import loads
 
 LARGEST = 2**31 - 1  # tokens of one request: none comes near
 LARGEST_SUM = 2**53  # tokens of many requests, milliseconds, dollars

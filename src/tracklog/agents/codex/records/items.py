@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from tracklog.agents.codex.records.parts import NOTHING, Free, WebSearchAction
+from tracklog.model.json_text import loads
 from tracklog.model.records import Named, Record, UnknownPart, tag_of
-from tracklog.sources.json_text import loads
 
 
 class InputText(Named, tag="input_text", tag_field="type"):

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from tracklog.model.json_text import loads
 from tracklog.model.records import Named
-from tracklog.sources.json_text import loads
 
 NEEDLE = b"token_usage"  # in every line that has figures
 CONTEXT_NEEDLES = (b'"turn_context"', b'"thread_settings_applied"', b'"session_meta"', b'"turn_aborted"')
