@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 from tracklog.archive.tables import frames_of
+from tracklog.clock import NO_TIME, moment_text
 from tracklog.search.query import Query
 from tracklog.search.tables_match import Conditions, conditions_of, match_of
 from tracklog.store.scope import Scope
@@ -95,6 +96,11 @@ class Hit(NamedTuple):
     agent: str | None
     session: str | None
     path: str
+
+    @property
+    def at(self) -> str | None:
+        """The time of the text."""
+        return moment_text(NO_TIME if self.at_ms is None else self.at_ms)
 
 
 class HitPage(NamedTuple):

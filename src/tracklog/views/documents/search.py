@@ -1,41 +1,39 @@
-"""A search hit as a row of the JSON document, and its link."""
+"""The document of `search`, and the address of a hit in the browser."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tracklog.clock import NO_TIME, moment_text
-from tracklog.search.find import Shown
-from tracklog.search.tables import Hit
+if TYPE_CHECKING:
+    from tracklog.app.search import SearchAnswer, SearchHit
 
 SOURCE_WORDS = {"log": "tool's report", "file": "output file", "archive": "archived output"}
 
 
-def hit_row(shown: Shown) -> dict[str, Any]:
-    """The fields of a hit; `marks` are the ranges of the snippet that match."""
-    hit, snippet, source = shown
+def search_document(found: SearchAnswer) -> dict[str, Any]:
+    """The document of `search`."""
+    hits = [_hit_row(hit) for hit in found.hits]
+    return {"total": found.total, "exact": found.is_exact, "hits": hits}
+
+
+def _hit_row(hit: SearchHit) -> dict[str, Any]:
     return {
         "session": hit.session,
         "agent": hit.agent,
         "path": hit.path,
         "line": hit.line,
         "kind": hit.role,
-        "source": source if hit.role == "result" else None,
-        "at": at_of(hit),
-        "snippet": snippet.text,
-        "url": url_of(hit),
-        "marks": [list(mark) for mark in snippet.marks],
+        "source": hit.source if hit.role == "result" else None,
+        "at": hit.at,
+        "snippet": hit.snippet,
+        "url": _url_of(hit),
+        "marks": [list(mark) for mark in hit.marks],
     }
 
 
-def at_of(hit: Hit) -> str | None:
-    """The time of a hit's text."""
-    return moment_text(NO_TIME if hit.at_ms is None else hit.at_ms)
-
-
-def url_of(hit: Hit) -> str | None:
+def _url_of(hit: SearchHit) -> str | None:
     """The address of a hit in the browser: stays the same if the log is moved."""
     if hit.session is None or hit.agent is None:
         return None

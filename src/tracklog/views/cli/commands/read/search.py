@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import click
 
-from tracklog.app.index.open import indexed, why_there_is_none
-from tracklog.app.scope.filters import Filters, moment_meant
+from tracklog.app.scope.filters import Filters
+from tracklog.app.search import SearchQuery
+from tracklog.app.search import search as find_texts
 from tracklog.errors import NOT_FINE
-from tracklog.search.query import Filter, Query, parse
 from tracklog.views.cli.options import reading_options, sync_option
 from tracklog.views.cli.output.stderr_talk import STDERR
-from tracklog.views.documents.search import hit_row
+from tracklog.views.documents.search import search_document
 from tracklog.views.text.printing import answer_json, count, talk
 
 _SHOWN = 20
@@ -68,52 +67,28 @@ def search(
     tracklog search --regex 'E\\d{4}: .+ not found'
     """
     _refuse_options(words)
-    now = datetime.now(UTC)
-    query = parse(" ".join(words), partial(moment_meant, now=now), as_pattern=as_pattern)
-    query = with_options(query, agent=agent, filters=filters)
-    with indexed(
-        roots, home=home, talk=STDERR, syncs=syncs, settles=query.needs_sessions, makes=syncs
-    ) as index:
-        if index is None:
-            raise why_there_is_none(home)
-        # only here: a query that is wrong, or `--help`, needs no reader of logs
-        from tracklog.search.find import find
+    query = SearchQuery(
+        text=" ".join(words),
+        roots=roots,
+        agent=agent,
+        filters=filters,
+        limit=limit,
+        by="relevance" if by == "relevance" else "time",
+        is_pattern=as_pattern,
+        home=home,
+        syncs=syncs,
+    )
+    found = find_texts(query, STDERR)
+    if as_json:
+        answer_json(search_document(found))
+    elif found.hits:
+        from tracklog.views.cli.commands.read.search_text import show_hits  # only here: it draws
 
-        found = find(
-            index.database,
-            query,
-            scope=index.scope,
-            limit=limit,
-            by="relevance" if by == "relevance" else "time",
-        )
-        if as_json:
-            rows = [hit_row(shown) for shown in found.hits]
-            answer_json({"total": found.total, "exact": found.is_exact, "hits": rows})
-        elif found.hits:
-            from tracklog.views.cli.commands.read.search_text import show_hits  # only here: it draws
-
-            show_hits(index.database.db, found, now=now)
+        show_hits(found, now=datetime.now(UTC))
     if found.n_gone:
         talk(f"tracklog: {count(found.n_gone, 'hit')} no longer to be read at the place that the index knows")
     if not found.hits:
         _end_with_nothing(is_exact=found.is_exact, as_json=as_json)
-
-
-def with_options(query: Query, *, agent: str | None, filters: Filters) -> Query:
-    """The query with what the options ask for, too."""
-    given = {"agent": agent, "project": filters.project, "model": filters.model}
-    added = [Filter(key, value) for key, value in given.items() if value is not None]
-    since = [_ms(filters.since), query.since_ms]
-    until = [_ms(filters.until), query.until_ms]
-    return query._replace(
-        filters=(*query.filters, *added),
-        since_ms=max((ms for ms in since if ms is not None), default=None),
-        until_ms=min((ms for ms in until if ms is not None), default=None),
-    )
-
-
-def _ms(moment: datetime | None) -> int | None:
-    return None if moment is None else int(moment.timestamp() * 1000)
 
 
 def _refuse_options(words: tuple[str, ...]) -> None:

@@ -23,7 +23,7 @@ from tracklog.search.results import Clean, Results, SessionHits, all_clean
 from tracklog.search.snippets import Snippet
 from tracklog.search.tables import COUNTED, Hit
 from tracklog.search.tables_facets import FacetValue, Span
-from tracklog.views.documents.search import SOURCE_WORDS, at_of
+from tracklog.views.documents.search import SOURCE_WORDS
 from tracklog.views.html.legible import shown as legible
 from tracklog.views.html.numbers import when
 from tracklog.views.web.frame import session_address
@@ -130,7 +130,7 @@ def _hit(shown: Shown, group: SessionHits, *, words: str, now: datetime) -> HitV
     return HitView(
         _address(group.name, hit, file, words=_first_mark(snippet) or words),
         hit.role,
-        when(at_of(hit), now),
+        when(hit.at, now),
         hit.line,
         None if file is None else legible(file),
         list(_pieces(snippet)),
