@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracklog import __version__
-from tracklog.sources.log_file import Root, folder_time
+from tracklog.sources.log_file import FileStamp, Root, folder_time
 from tracklog.store.database import put_setting, setting
 from tracklog.store.file_stamps import OUT_OF_REACH, folders_of, root_key, stamps
 
@@ -86,12 +86,7 @@ def _are_still(db: sqlite3.Connection, folders: Mapping[str, int]) -> bool:
             if _can_be_opened(path):
                 return False
             continue
-        if (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) != (
-            size,
-            mtime_ns,
-            ctime_ns,
-            inode,
-        ):
+        if FileStamp.of(status) != (size, mtime_ns, ctime_ns, inode):
             return False
     return True
 

@@ -105,7 +105,7 @@ class ArchiveCheck:
             return False
         if is_same:
             self.proof.identical += 1
-        elif [*stamp] != [file.size, file.mtime_ns, file.ctime_ns, file.inode]:
+        elif tuple(stamp) != file.stamp:
             self.proof.outdated += 1
             return None
         else:

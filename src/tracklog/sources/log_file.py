@@ -34,6 +34,23 @@ class FileKind(StrEnum):
     OTHER = "other"  # a .jsonl in an agent's home at a place no format page names
 
 
+class FileStamp(NamedTuple):
+    """What a listing shows of a file: nobody wrote to it as long as all of it is as it was.
+
+    Without the device: some systems number their devices otherwise each time they are mounted.
+    """
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> FileStamp:
+        """The stamp of a file with this status."""
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
 class LogFile(NamedTuple):
     """A regular file as the folder listing saw it."""
 
@@ -51,6 +68,11 @@ class LogFile(NamedTuple):
     fallback: Path | None = None  # the archive's copy, read while the file at its path cannot be opened
     copy_bytes: int | None = None  # how much of its contents the archive's copy must hold
     until: int | None = None  # how many bytes of its contents count; None: all
+
+    @property
+    def stamp(self) -> FileStamp:
+        """Its stamp when it was listed."""
+        return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
 class Skipped(NamedTuple):
@@ -102,8 +124,7 @@ def _is_as_listed(file: LogFile) -> bool:
         status = os.lstat(file.path)
     except OSError:
         return False
-    seen = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-    return seen == (file.size, file.mtime_ns, file.ctime_ns, file.inode)
+    return FileStamp.of(status) == file.stamp
 
 
 def folder_time(folder: str) -> int:

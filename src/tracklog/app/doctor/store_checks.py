@@ -66,11 +66,7 @@ def _index(database: Database, files: Sequence[LogFile]) -> Check:
     if not (is_sound(database.db) and has_our_values(database.db)):
         return Check("index", "fail", f"{tilde(database.home.index)} is damaged", _REBUILD)
     known = {path: tuple(stamp) for path, *stamp in stamps(database.db)}
-    waiting = [
-        file
-        for file in files
-        if known.get(str(file.path)) != (file.size, file.mtime_ns, file.ctime_ns, file.inode)
-    ]
+    waiting = [file for file in files if known.get(str(file.path)) != file.stamp]
     there = f"{size(database.home.index.stat().st_size)}, sound"
     if setting(database.db, "read_by") == "older":
         evidence = f"{there}, made by an older tracklog, which read less of long outputs and forks"

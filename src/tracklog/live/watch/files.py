@@ -23,7 +23,7 @@ from tracklog.agents.supported import support_for
 from tracklog.reading.family import Relatives, family
 from tracklog.reading.session_files import SessionFiles, group
 from tracklog.sources.folders import list_folder, noted_folders
-from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Root, Skipped
+from tracklog.sources.log_file import MAIN_KINDS, FileKind, FileStamp, LogFile, Root, Skipped
 from tracklog.sources.tail.hints import Hints
 
 Clock = Callable[[], float]
@@ -50,7 +50,6 @@ _SHARE_WITH_HINTS, _SHARE_WITHOUT = (
 _NOT_THERE = -1
 _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 _TOO_FEW = "the system watches only"
-_Stamp = tuple[int, int, int]
 
 
 class WatchedFiles:
@@ -65,7 +64,6 @@ class WatchedFiles:
         self._clock = clock
         self.known: dict[str, LogFile] = {}  # by path
         self.n_changes = 0  # how often `known` changed
-        self._stamps: dict[str, _Stamp] = {}
         self._folders: dict[str, int] = {}
         self._lately: dict[str, float] = {}  # by path: when it last changed
         self._looked = dict.fromkeys(PollIntervals._fields, 0.0)
@@ -167,16 +165,14 @@ class WatchedFiles:
         try:
             status = os.lstat(path)
         except OSError:
-            del self.known[path], self._stamps[path]
+            del self.known[path]
             self.n_changes += 1
             self._lately.pop(path, None)
             return file._replace(size=-1)
-        stamp = (status.st_size, status.st_mtime_ns, status.st_ino)
-        if stamp == self._stamps[path]:
+        stamp = FileStamp.of(status)
+        if stamp == file.stamp:
             return None
-        self._stamps[path] = stamp
-        grown = file._replace(size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino)
-        self.known[path] = grown
+        self.known[path] = grown = file._replace(**stamp._asdict(), device=status.st_dev)
         self.n_changes += 1
         return grown
 
@@ -202,7 +198,6 @@ class WatchedFiles:
         path = str(file.path)
         self.known[path] = file = identified(file)
         self.n_changes += 1
-        self._stamps[path] = (file.size, file.mtime_ns, file.inode)
         return file
 
     def _new_in(self, folder: str) -> list[LogFile]:
