@@ -1,8 +1,8 @@
 """What happened to the logs since they were last read: grown, rewritten, moved, gone, or new.
 
 Rules of this room
-  1. Size, times and inode are hints: where all are as they were, nothing of the file is read. Where one differs, marks of
-     the bytes decide (sources/tail/identity.py).
+  1. Where size, times and inode are as they were, nothing of the file is read. Where one differs, marks of the bytes
+     decide (sources/tail/identity.py).
   2. A log is where its bytes are. One that stands elsewhere now (renamed, moved to another folder, compressed) is the
      same log; a path at which other bytes stand now is a log that was rewritten.
   3. What is gone is kept, unless all that it held stands in another log that is here.
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,9 +20,9 @@ from typing import Literal
 
 from tracklog.agents.supported import support_for
 from tracklog.archive.locate import known_log
-from tracklog.sources.files import NotReadable, can_be_opened, chunks
+from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.log_file import LINE_SUFFIXES, THREAD_KINDS, FileKind, LogFile
-from tracklog.sources.tail.identity import HEAD_BYTES, bytes_at, length_of, mark_of, still_begins
+from tracklog.sources.tail.identity import GOES_ON, HEAD_BYTES, bytes_at, is_gone, length_of, mark_of
 from tracklog.store.file_stamps import OUT_OF_REACH
 from tracklog.store.values import Archived, KnownFile
 
@@ -111,40 +110,23 @@ def _moved(changes: Changes, row: KnownFile, file: LogFile) -> None:
 
 
 def _is_untouched(row: KnownFile, file: LogFile) -> bool:
-    return (row.size, row.mtime_ns, row.ctime_ns, row.inode, row.device) == (
-        file.size,
-        file.mtime_ns,
-        file.ctime_ns,
-        file.inode,
-        file.device,
-    )
+    return row.stamp == file.stamp and row.device == file.device
 
 
 def _has_another_inode(row: KnownFile, file: LogFile) -> bool:
-    return row.state == "kept" or (row.device, row.inode) != (file.device, file.inode)
+    return row.state == "kept" or not row.identity.is_at(file.device, file.inode)
 
 
 def what_happened(row: KnownFile, file: LogFile) -> What | None:
     """What became of a log whose listing differs; None: it cannot be read now, so nothing is known."""
     try:
-        if not _begins_as_before(row, file):
-            return "rewritten"
-        is_unread = row.size < 0 or row.ctime_ns == OUT_OF_REACH  # or not to its end
-        what: What = "grown" if is_unread or _length(file) > row.contents_bytes else "touched"
-    except (NotReadable, OSError):
+        answer = row.identity.compare(file)
+    except NotReadable:
         return None
-    return what if can_be_opened(file.path) else None
-
-
-def _begins_as_before(row: KnownFile, file: LogFile) -> bool:
-    is_plain = file.path.suffix != ".zst"
-    if is_plain and file.size < row.contents_bytes:
-        return False
-    return still_begins(file, row.head, row.tail, row.contents_bytes)
-
-
-def _length(file: LogFile) -> int:
-    return file.size if file.path.suffix != ".zst" else sum(map(len, chunks(file)))
+    if answer not in GOES_ON:
+        return None if answer == "gone" else "rewritten"
+    is_unread = row.size < 0 or row.ctime_ns == OUT_OF_REACH  # or not to its end
+    return "grown" if is_unread or answer == "grown" else "touched"
 
 
 def _moves(
@@ -185,7 +167,7 @@ def _has_head(file: LogFile, row: KnownFile) -> bool:
         return row.contents_bytes == 0
     try:
         return mark_of(bytes_at(file, 0, length_of(row.head))) == row.head
-    except (NotReadable, OSError):
+    except NotReadable:
         return False
 
 
@@ -195,8 +177,8 @@ def _holding(file: LogFile, by_head: dict[bytes, list[KnownFile]]) -> list[Known
         head = bytes_at(file, 0, HEAD_BYTES)
         marks = {mark_of(head[:n]) for n in {length_of(mark) for mark in by_head}}
         rows = [row for mark in marks for row in by_head.get(mark, ())]
-        held = [row for row in rows if _begins_as_before(row, file)]
-    except (NotReadable, OSError):
+        held = [row for row in rows if row.identity.compare(file) in GOES_ON]
+    except NotReadable:
         return []
     return sorted(held, key=lambda row: (-row.contents_bytes, row.path))
 
@@ -241,16 +223,6 @@ def _names(row: KnownFile) -> set[Name]:
 def _is_away(path: str, here: Collection[str]) -> bool:
     """Whether it is gone, or compressed and not looked at, as it stands beside itself uncompressed."""
     return (path.endswith(".zst") and path.removesuffix(".zst") in here) or is_gone(path)
-
-
-def is_gone(path: str) -> bool:
-    """Whether no log stands there: what a search left out for another reason is still here."""
-    try:
-        return not stat.S_ISREG(os.lstat(path).st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:  # we may not look there now
-        return False
 
 
 class OutputChanges:

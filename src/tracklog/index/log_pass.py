@@ -26,7 +26,7 @@ from tracklog.search.texts import texts_of
 from tracklog.sources.files import NotReadable, can_be_opened, chunks
 from tracklog.sources.lines import Cutter, Line
 from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile
-from tracklog.sources.tail.identity import HEAD_BYTES, TAIL_BYTES, IdentityTracker, bytes_at
+from tracklog.sources.tail.identity import IdentityTracker, bytes_at
 from tracklog.store.catalogue import UNREAD
 from tracklog.store.file_stamps import OUT_OF_REACH
 from tracklog.store.text import worded
@@ -141,7 +141,7 @@ class LogReading:
         goes_on = not from_beginning and archived >= known.position and unpack(known.memory, self._translator)
         start = known.position if goes_on else 0
         try:
-            marker = self._marker(start)
+            marker = IdentityTracker.at(self._file, start) if start else IdentityTracker()
             if known.position < known.contents_bytes and known.size >= 0:
                 self._uncount_last_line()
         except NotReadable as error:
@@ -156,7 +156,7 @@ class LogReading:
         try:
             for chunk in chunks(self._file, start):
                 self._archive(chunk, offset, archived)
-                marker.see(chunk)
+                marker.add(chunk)
                 offset += len(chunk)
                 yield from self._pieces(cutter.feed(chunk))
                 is_behind = offset >= max(known.contents_bytes, archived)
@@ -207,16 +207,7 @@ class LogReading:
         is_closed = self._is_transient and file.stored is not None and not can_be_opened(file)
         size = UNREAD if is_closed else file.size
         ctime_ns = OUT_OF_REACH if self._is_transient else file.ctime_ns
-        return size, file.mtime_ns, ctime_ns, file.inode, file.device
-
-    def _marker(self, start: int) -> IdentityTracker:
-        marker = IdentityTracker(offset=start)
-        if start:
-            marker.before(bytes_at(self._file, 0, min(start, HEAD_BYTES)), self._before(start))
-        return marker
-
-    def _before(self, start: int) -> bytes:
-        return bytes_at(self._file, max(start - TAIL_BYTES, 0), min(start, TAIL_BYTES))
+        return (*file.stamp._replace(size=size, ctime_ns=ctime_ns), file.device)
 
     def _document(self) -> Told:
         """A file that is one JSON document, or looks like one; it does not grow, it is written anew."""
@@ -244,7 +235,7 @@ class LogReading:
     def _watched(self, marker: IdentityTracker, archived: int) -> Iterator[bytes]:
         for chunk in chunks(self._file):
             self._archive(chunk, marker.offset, archived)
-            marker.see(chunk)
+            marker.add(chunk)
             yield chunk
 
     def _archive(self, chunk: bytes, offset: int, archived: int) -> None:

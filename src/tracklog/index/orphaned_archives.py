@@ -13,7 +13,7 @@ from tracklog.archive import tables
 from tracklog.archive.files import contents, described
 from tracklog.archive.locate import archive_name
 from tracklog.sources.files import NotReadable
-from tracklog.sources.tail.identity import HEAD_BYTES, TAIL_BYTES, mark_of
+from tracklog.sources.tail.identity import IdentityTracker, ends_before
 from tracklog.store import catalogue
 from tracklog.store.database import Database
 from tracklog.store.values import Archived, KnownFile
@@ -41,12 +41,13 @@ def take_over(database: Database, row: KnownFile, at: Archived | None) -> Archiv
 def marks_in(folder: Path, at: Archived) -> tuple[bytes | None, bytes | None]:
     """The marks of a log that the archive has; none if it cannot be read: those of nothing would fit any other log."""
     try:
-        head = b"".join(_first(contents(folder, at), min(HEAD_BYTES, at.contents_bytes)))
-        start = max(at.contents_bytes - TAIL_BYTES, 0)
+        (_, n_head), (start, _) = ends_before(at.contents_bytes)
+        head = b"".join(_first(contents(folder, at), n_head))
         tail = b"".join(contents(folder, at, start=start))
     except NotReadable:
         return None, None
-    return mark_of(head), mark_of(tail)
+    marks = IdentityTracker.behind(head, tail, at.contents_bytes)
+    return marks.head, marks.tail
 
 
 def name_of(row: KnownFile) -> str:

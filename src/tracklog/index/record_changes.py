@@ -123,7 +123,7 @@ class Register:
             except NotReadable:  # it is looked at again the next time
                 return
         if what == "touched":
-            catalogue.stamp(self._db, row.id, stamp_of(file))
+            catalogue.stamp(self._db, row.id, (*file.stamp, file.device))
             return
         if what == "rewritten":
             self._start_anew(row)
@@ -297,8 +297,3 @@ def _is_there(path: Path) -> bool:
         return False
     except OSError:
         return True
-
-
-def stamp_of(file: LogFile) -> tuple[int, int, int, int, int]:
-    """By which a log that nobody touched is known."""
-    return file.size, file.mtime_ns, file.ctime_ns, file.inode, file.device

@@ -21,7 +21,7 @@ import msgspec
 from tracklog.agents.base import Head
 from tracklog.agents.discovery import find_all
 from tracklog.agents.headers import head_of, read_head
-from tracklog.index.changes import changes_in, is_gone
+from tracklog.index.changes import changes_in
 from tracklog.index.freshness import is_still
 from tracklog.index.ingest import OnRead, Plan, Unit, ingest
 from tracklog.index.orphaned_archives import take_over
@@ -34,6 +34,7 @@ from tracklog.reading.session_reader import SpoolReader
 from tracklog.sessions.tables_write import Name, drop_session, mark_only_here, mark_unsettled, session_names
 from tracklog.sources.folders import noted_folders
 from tracklog.sources.log_file import FileKind, LogFile, Root, Skipped, now_ns, settled_times
+from tracklog.sources.tail.identity import is_gone
 from tracklog.store import catalogue
 from tracklog.store.database import Database
 from tracklog.store.file_stamps import root_key

@@ -30,7 +30,7 @@ from tracklog.secrets.rules import RuleBook, shipped_rules
 from tracklog.secrets.tables import LoggedSecret, Since, Which, drop_past, put_scanned, to_scan
 from tracklog.sources.files import NotReadable, chunks, open_log
 from tracklog.sources.log_file import LogFile, Skipped
-from tracklog.sources.tail.identity import still_begins
+from tracklog.sources.tail.identity import FileIdentity
 from tracklog.sources.workers import Send, messages_of
 from tracklog.store import catalogue
 from tracklog.store.database import Database
@@ -89,7 +89,7 @@ class Log(NamedTuple):
     file: LogFile
     since: Since = Since(0, 0)
     until: int | None = None  # so much of it the index knows; None: all that there is
-    marks: tuple[bytes | None, bytes | None] | None = None  # by which the index knows its head and its tail
+    identity: FileIdentity | None = None  # as the index knows it; None: it need not be the same
 
     @property
     def size(self) -> int:
@@ -191,11 +191,7 @@ def out_of_reach(database: Database, found: Iterable[LogFile]) -> list[Skipped]:
     unread = []
     for file in found:
         row = known.get(str(file.path))
-        if row is not None and (row.size, row.mtime_ns, row.ctime_ns) != (
-            file.size,
-            file.mtime_ns,
-            file.ctime_ns,
-        ):
+        if row is not None and row.stamp != file.stamp:
             why = _why_closed(file.path)
             if why is not None:
                 unread.append(Skipped(file.path, why))
@@ -213,8 +209,8 @@ def _why_closed(path: Path) -> str | None:
 def _log(row: KnownFile, file: LogFile, since: Since) -> Log:
     if row.problem is not None:  # the index knows less than there may be
         return Log(row.id, row.generation, file)
-    marks = None if file.stored is not None else (row.head, row.tail)
-    return Log(row.id, row.generation, file, since, row.contents_bytes, marks)
+    identity = None if file.stored is not None else row.identity
+    return Log(row.id, row.generation, file, since, row.contents_bytes, identity)
 
 
 def _standing(file: LogFile, one: SecretSeen) -> LoggedSecret:
@@ -251,7 +247,7 @@ def _parts_of(log: Log, looking: Looking) -> Iterator[Scanned]:
     scanning = _Scanning(log, looking)
     problem: str | None = None
     try:
-        if log.marks is not None and not still_begins(log.file, *log.marks, log.until or 0):
+        if log.identity is not None and log.identity.compare(log.file) in ("rewritten", "replaced"):
             problem = _CHANGED
         else:
             yield from scanning.parts()

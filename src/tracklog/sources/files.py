@@ -47,7 +47,7 @@ class NotReadable(Exception):  # noqa: N818 - named for what it says of the file
         self.is_transient = is_transient  # False: the bytes of the log are damaged
 
 
-def where_readable(file: LogFile) -> LogFile:
+def wherereadable(file: LogFile) -> LogFile:
     """The log as it can be read now: at its path, or else as the archive has it."""
     if file.fallback is None or file.stored is not None or can_be_opened(file.path):
         return file
@@ -57,7 +57,7 @@ def where_readable(file: LogFile) -> LogFile:
 def can_be_opened(file: LogFile | Path) -> bool:
     """Whether it is a regular file that we may read, at its path or in the archive."""
     try:
-        with _descriptors().lent(_path_of(file)):
+        with _descriptors().lent(stored_path(file)):
             return True
     except NotReadable:
         return False
@@ -68,7 +68,7 @@ def open_log(file: LogFile | Path) -> io.FileIO:
 
     It never opens the archive's copy in place of a log: that one is compressed, which the caller would not know.
     """
-    return os.fdopen(_opened(_path_of(file)), "rb", buffering=0)
+    return os.fdopen(_opened(stored_path(file)), "rb", buffering=0)
 
 
 def _opened(path: Path) -> int:
@@ -153,10 +153,10 @@ class _Descriptors:
 
 
 @contextmanager
-def _readable(file: LogFile | Path) -> Iterator[tuple[LogFile | Path, int]]:
+def readable(file: LogFile | Path) -> Iterator[tuple[LogFile | Path, int]]:
     """The log as it can be read now, at its path or as the archive has it, and its descriptor."""
     fallback = file.fallback if isinstance(file, LogFile) and file.stored is None else None
-    with _descriptors().lent(_path_of(file), fallback) as (path, descriptor):
+    with _descriptors().lent(stored_path(file), fallback) as (path, descriptor):
         yield (
             file._replace(stored=path) if isinstance(file, LogFile) and path == fallback else file,
             descriptor,
@@ -175,11 +175,11 @@ def chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterat
 
 
 def _contents(file: LogFile | Path, start: int, *, size: int) -> Iterator[bytes]:
-    with _readable(file) as (log, descriptor):
-        if _path_of(log).suffix == ".zst":
+    with readable(file) as (log, descriptor):
+        if stored_path(log).suffix == ".zst":
             yield from _decompressed_chunks(log, descriptor, start, size=size)
         else:
-            yield from _pieces(_path_of(log), descriptor, start, size=size)
+            yield from _pieces(stored_path(log), descriptor, start, size=size)
 
 
 def buffer_of(size: int) -> memoryview:
@@ -198,8 +198,8 @@ def chunks_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memo
 
 
 def _contents_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memoryview]:
-    with _readable(file) as (log, descriptor):
-        path = _path_of(log)
+    with readable(file) as (log, descriptor):
+        path = stored_path(log)
         if path.suffix == ".zst":
             yield from _decompressed_chunks(log, descriptor, 0, size=len(buffer))
             return
@@ -222,7 +222,7 @@ def _first(contents: Iterator[Chunk], n_bytes: int) -> Iterator[Chunk]:
 
 def stored_chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:
     """The bytes as they are on the disk, compressed or not."""
-    path = _path_of(file)
+    path = stored_path(file)
     with _descriptors().lent(path) as (_, descriptor):
         yield from _pieces(path, descriptor, start, size=size)
 
@@ -259,7 +259,7 @@ def _decompressed_chunks(file: LogFile | Path, descriptor: int, start: int, *, s
     is_ours = isinstance(file, LogFile) and file.stored is not None  # frames of the archive are small
     decompressed = decompressed_frames if is_ours else decompressed_blocks
 
-    path = _path_of(file)
+    path = stored_path(file)
     position = 0
     try:
         for block in decompressed(_FromItsBeginning(descriptor)):
@@ -286,5 +286,6 @@ def is_the_same(ours: Iterator[bytes], theirs: Iterator[bytes]) -> bool:
         a, b = a[n:], b[n:]
 
 
-def _path_of(file: LogFile | Path) -> Path:
+def stored_path(file: LogFile | Path) -> Path:
+    """Where the bytes of a file are."""
     return (file.stored or file.path) if isinstance(file, LogFile) else file

@@ -5,9 +5,16 @@ Rules
   2. Every value that is sent between processes is a Struct here, and can be packed.
 """
 
-from typing import Any, Literal
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
+
+from tracklog.sources.log_file import FileStamp
+
+if TYPE_CHECKING:
+    from tracklog.sources.tail.identity import FileIdentity
 
 State = Literal["here", "kept", "past"]
 
@@ -41,6 +48,20 @@ class KnownFile(msgspec.Struct, kw_only=True):
     memory: bytes | None = None
     told: bytes | None = None
     problem: str | None = None
+
+    @property
+    def stamp(self) -> FileStamp:
+        """What a listing shows of the log as long as nobody wrote to it."""
+        return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
+
+    @property
+    def identity(self) -> FileIdentity:
+        """How the log is known again by its bytes."""
+        from tracklog.sources.tail.identity import (
+            FileIdentity,  # answers that compare no file start without it
+        )
+
+        return FileIdentity(self.device, self.inode, self.contents_bytes, self.head, self.tail)
 
 
 class SearchableText(msgspec.Struct, array_like=True, gc=False):

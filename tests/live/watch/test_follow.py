@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.soak import examples
-from tracklog.live.watch.follow import Appended, Follower, Gone, Restarted, found_beside, stands_at
+from tracklog.live.watch.follow import Appended, Follower, Gone, Restarted, found_beside, goes_on_at
 
 
 def append(path: Path, data: bytes) -> None:
@@ -150,9 +150,9 @@ def test_a_file_that_was_put_aside_is_found_again_by_what_was_read_of_it(log: Pa
     assert follower.ask() == Restarted("replaced")
     left = follower.left
     assert left is not None
-    assert (left.offset, left.tail) == (4, b"one\n")
+    assert left.offset == 4
     assert found_beside(left, log.parent) == aside
-    assert not stands_at(left, log)
+    assert not goes_on_at(left, log)
 
 
 def test_another_file_with_the_same_inode_is_not_the_one_that_was_left(log: Path) -> None:
@@ -160,22 +160,22 @@ def test_another_file_with_the_same_inode_is_not_the_one_that_was_left(log: Path
     log.write_bytes(b"one\n")
     follower = Follower(log)
     follower.ask()
-    left = follower.stands
+    left = follower.identity
     assert left is not None
     log.write_bytes(b"other\n")  # the same inode
-    assert not stands_at(left, log)
+    assert not goes_on_at(left, log)
     assert found_beside(left, log.parent) is None
 
 
 def test_what_is_gone_is_not_found(log: Path) -> None:
     log.write_bytes(b"one\n")
     follower = Follower(log)
-    assert follower.stands is None
+    assert follower.identity is None
     follower.ask()
-    left = follower.stands
+    left = follower.identity
     assert left is not None
     log.unlink()
-    assert not stands_at(left, log)
+    assert not goes_on_at(left, log)
     assert found_beside(left, log.parent) is None
     assert found_beside(left, log.parent / "nowhere") is None
 
@@ -187,17 +187,3 @@ def test_a_line_written_over_by_one_that_ends_alike_starts_over(log: Path) -> No
     follower.ask()
     log.write_bytes(b"before\n" + b"B" * 10 + b"same " * 800)
     assert follower.ask() == Restarted("rewritten")
-
-
-@pytest.mark.parametrize("cut", range(1, 20))
-def test_the_beginning_of_the_last_line_is_known_however_it_arrives(log: Path, cut: int) -> None:
-    data = b"one\ntwo\nthree, and half of f"
-    log.write_bytes(b"")
-    follower = Follower(log)
-    for begin in range(0, len(data), cut):
-        append(log, data[begin : begin + cut])
-        follower.ask()
-    assert (follower._line_at, follower._line_head) == (8, b"three, and half of f")
-    append(log, b"our\n")
-    follower.ask()
-    assert (follower._line_at, follower._line_head) == (8, b"three, and half of four\n")

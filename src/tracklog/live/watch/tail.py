@@ -33,17 +33,17 @@ from tracklog.agents.registry import reader_for, translator_of
 from tracklog.live.watch.follow import (
     Appended,
     Follower,
-    Left,
     LineMarks,
     Restarted,
     found_beside,
-    stands_at,
+    goes_on_at,
 )
 from tracklog.model.events import LogEvent
 from tracklog.model.records import Piece
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.lines import Cutter, Line
 from tracklog.sources.log_file import LogFile
+from tracklog.sources.tail.identity import IdentityTracker
 
 READ_BEFORE = 512 << 10  # bytes of what was there before: the last turns
 PATIENCE_S = 2.0  # with a log in which nothing is found that is remembered
@@ -103,9 +103,10 @@ class Tail:
 
     def offset_in(self, file: LogFile) -> int | None:
         """How far a file was read that was this log and has another name now; None if it never was."""
-        known = (self._follower.stands, self._follower.left)
-        ours = (left for left in known if left and left.identity == (file.device, file.inode))
-        return next((left.offset for left in ours if stands_at(left, file.path)), None)
+        follower, place = self._follower, (file.device, file.inode)
+        known = (follower.identity if follower.is_of(*place) else None, follower.left)
+        ours = (one for one in known if one is not None and one.is_at(*place))
+        return next((one.offset for one in ours if goes_on_at(one, file.path)), None)
 
     def rest(self) -> None:
         """Nothing was written for a while: less of it is remembered."""
@@ -160,12 +161,13 @@ class Tail:
         if left is None or aside is None:
             return
         try:
+            tracker = IdentityTracker.at(aside, left.offset)
             for data in chunks(aside, left.offset):
                 yield from self._lines(data)
-                left = Left(left.identity, left.offset + len(data), (left.tail + data)[-len(left.tail) :])
+                tracker.add(data)
+                self._follower.left = left = left.read_to(tracker)
         except NotReadable:
             pass  # it went away meanwhile: what came of it has come
-        self._follower.left = left
 
     def _begin_again(self) -> None:
         self._marks.begin_again(0 if self._is_put_aside else _size_of(self.file.path))
