@@ -3,7 +3,8 @@
 Rules of this room
   1. A line has a `seq`: its place among all lines of the thread's logs, from 1 on. What is asked for is read, and no more;
      where each line begins is found once, and gone on with when a log has grown.
-  2. A log that was rewritten begins a new generation: what was said of its lines before holds no more.
+  2. A log that was rewritten or replaced (sources/tail/identity.py) begins a new generation: what was said of its lines
+     before holds no more, and none of them is read from the new one.
   3. A last line without its newline is one when nobody has written to it for a moment.
   4. A compressed log, or one that only the archive has, is unpacked once into a file without a name: as much of it as
      the limits allow, and the rest is damage that is told.
@@ -22,6 +23,7 @@ import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import RLock
 from typing import NamedTuple
 
@@ -30,8 +32,8 @@ from tracklog.errors import why_failed
 from tracklog.sources.files import CHUNK, NotReadable, chunks, open_log
 from tracklog.sources.lines import HEAD_BYTES, KEPT_BYTES, Cutter, Line
 from tracklog.sources.log_file import LogFile
+from tracklog.sources.tail.identity import GOES_ON, FileIdentity, IdentityTracker
 
-_MARK = 256  # bytes at the beginning by which a log is known again
 _QUIET_S = 2.0
 _MOST_LINES = 10_000_000  # of one log: where each begins is held in memory
 _MOST_UNPACKED = 4 << 30  # bytes of one log
@@ -111,7 +113,7 @@ class ThreadLines:
     def between(self, first: int, last: int, *, room: Room | None = None) -> Iterator[LineAt]:
         """The lines from one number to another, both among them, as far as they are there, one at a time."""
         with self._lock:
-            wanted: list[tuple[int, _Log, list[_Span]]] = []
+            wanted: list[tuple[int, _Log, _Spans]] = []
             before = 0
             for log in self._logs:
                 low, high = max(first - before, 1), min(last - before, log.n)
@@ -163,11 +165,11 @@ class ThreadLines:
     def chunks(self) -> Iterator[tuple[int, bytes]]:
         """Everything, in blocks that end with a line: the number of the first line of each, and its bytes."""
         with self._lock:
-            logs = [(log, log.n) for log in self._logs]
+            logs = [(log, log.n, log.known) for log in self._logs]
         before = 0
-        for log, n in logs:
+        for log, n, known in logs:
             try:
-                yield from ((before + first, data) for first, data in log.blocks(n))
+                yield from ((before + first, data) for first, data in log.blocks(n, known))
             except NotReadable as error:
                 self._tell(error)
             before += n
@@ -185,6 +187,13 @@ class _Span(NamedTuple):
     end: int
 
 
+class _Spans(NamedTuple):
+    """Where some lines of a log are, as long as it is the one in which they were found."""
+
+    known: FileIdentity | None
+    lines: list[_Span]
+
+
 class _Log:
     """One log: where its lines begin."""
 
@@ -195,8 +204,8 @@ class _Log:
         self._end = 0  # behind the last newline
         self._size = 0
         self._has_rest = False  # a last line without newline that counts
-        self._mark = b""
-        self._inode = -1
+        self._tracker = IdentityTracker()
+        self.known: FileIdentity | None = None  # as far as it was read; None before the first look
         self._unpacked: int | None = None  # descriptor of a file without a name
         self.damage: str | None = None  # why not all of it is there
         self.refused: tuple[float, str] | None = None  # when it could not be unpacked, and why
@@ -214,34 +223,34 @@ class _Log:
     def look(self) -> bool:
         """Goes on from where the last look ended; says whether the log is another one now."""
         with _Open(self) as descriptor:
-            facts = os.fstat(descriptor)
-            head = os.pread(descriptor, _MARK, 0)
-            is_other = self._inode >= 0 and not self._goes_on(descriptor, facts, head)
+            is_other = not self._goes_on(descriptor, self.known)
             if is_other:
                 self._starts, self._end, self.damage = array("Q"), 0, None
-            self._inode, self._mark, self._size = facts.st_ino, head, facts.st_size
-            if not self._is_document:
+                self._tracker = IdentityTracker()
+            facts = os.fstat(descriptor)
+            self._size = facts.st_size
+            if self._is_document:
+                self._tracker = IdentityTracker.at(descriptor, self._size)
+            else:
                 self._scan(descriptor)
+            self.known = self._tracker.identity(facts)
             has_rest = self._size > self._end and not self._is_full
             self._has_rest = has_rest and time.time() - facts.st_mtime > _QUIET_S
         return is_other
 
-    def _goes_on(self, descriptor: int, facts: os.stat_result, head: bytes) -> bool:
-        if self._unpacked is not None:
+    def _goes_on(self, descriptor: int, known: FileIdentity | None) -> bool:
+        """Whether lines that were found in a known log are where they were."""
+        if known is None:
             return True
-        same = min(len(self._mark), len(head))
-        is_longer = facts.st_size >= self._end and facts.st_ino == self._inode
-        return is_longer and head[:same] == self._mark[:same] and self._still_ends(descriptor)
-
-    def _still_ends(self, descriptor: int) -> bool:
-        return not self._end or os.pread(descriptor, 1, self._end - 1) == b"\n"
+        answer = known.compare_open(descriptor)
+        return answer == "same" if self._is_document else answer in GOES_ON
 
     @property
     def _is_full(self) -> bool:
         return len(self._starts) >= _MOST_LINES
 
     def _scan(self, descriptor: int) -> None:
-        at = start = self._end
+        at, start = self._tracker.offset, self._end
         while (
             at < self._size
             and not self._is_full
@@ -253,21 +262,31 @@ class _Log:
                 start = at + found + 1
                 found = data.find(b"\n", found + 1)
             at += len(data)
+            self._tracker.add(data)
         self._end = start
         if self._is_full and self._size > self._end:
             self.damage = f"only its first {len(self._starts):,} lines are shown"
 
-    def spans(self, first: int, last: int) -> list[_Span]:
+    def spans(self, first: int, last: int) -> _Spans:
         """Where the lines with these numbers stand, which must be there."""
-        return [_Span(number, *self._span(number)) for number in range(first, last + 1)]
+        spans = [_Span(number, *self._span(number)) for number in range(first, last + 1)]
+        return _Spans(self.known, spans)
 
-    def lines(self, spans: Sequence[_Span], fits: _Fits) -> Iterator[Line]:
+    def lines(self, spans: _Spans, fits: _Fits) -> Iterator[Line]:
         """The lines that stand there; those that do not fit by their heads."""
-        with _Open(self) as descriptor:
-            for span in spans:
+        with self._open_as_known(spans.known) as descriptor:
+            for span in spans.lines:
                 yield (
                     _document(descriptor, span, fits) if self._is_document else _line(descriptor, span, fits)
                 )
+
+    @contextmanager
+    def _open_as_known(self, known: FileIdentity | None) -> Iterator[int]:
+        """A descriptor of the contents in which the lines are where they were found."""
+        with _Open(self) as descriptor:
+            if not self._goes_on(descriptor, known):
+                raise NotReadable(self.file.path, "was rewritten at this moment")
+            yield descriptor
 
     def _span(self, number: int) -> tuple[int, int]:
         if number > len(self._starts):
@@ -276,9 +295,9 @@ class _Log:
         end = self._starts[number] if number < len(self._starts) else self._end
         return start, end - 1
 
-    def blocks(self, n: int) -> Iterator[tuple[int, bytes]]:
+    def blocks(self, n: int, known: FileIdentity | None) -> Iterator[tuple[int, bytes]]:
         """The first lines, some MB at a time; of an endless one the head."""
-        with _Open(self) as descriptor:
+        with self._open_as_known(known) as descriptor:
             first = 1
             while first <= n:
                 start = self._span(first)[0]
