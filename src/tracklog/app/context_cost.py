@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.read_sessions import Stories
-from tracklog.app.session_costs import costs_of
+from tracklog.app.session.show import costs_of
 from tracklog.app.talk import QUIET, Talk
 from tracklog.ledger.context_cost import KINDS as KINDS
 from tracklog.ledger.context_cost import THINGS, carried, contents_of

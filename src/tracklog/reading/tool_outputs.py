@@ -10,7 +10,8 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,12 +22,13 @@ from tracklog.agents.supported import support_for
 from tracklog.archive.locate import archive_name
 from tracklog.model.assemble.values import own_side_file
 from tracklog.model.events import LogEvent, TextSource, ToolReturned
-from tracklog.model.session import CallResult
+from tracklog.model.session import Call, CallResult
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.log_file import FileKind, LogFile
 
 MOST_BYTES = 8 << 20
 _MOST_GENERATIONS = 20
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 
 
 class FullText(NamedTuple):
@@ -35,6 +37,11 @@ class FullText(NamedTuple):
     text: str
     source: TextSource
     is_whole: bool = True  # False: there was more than is kept or read
+
+    @property
+    def plain(self) -> str:
+        """The text without escape sequences for a terminal."""
+        return without_escapes(self.text)
 
 
 class OutputFiles:
@@ -100,6 +107,30 @@ class OutputFiles:
                 break
             found += there
         return reversed(found)
+
+
+def without_escapes(text: str) -> str:
+    """A text without escape sequences for a terminal."""
+    return _ESCAPES.sub("", text) if "\x1b" in text else text
+
+
+class CallOutputs:
+    """Reads the outputs of a session's calls, each when it is asked for; `archive` is the folder of the archive."""
+
+    def __init__(self, files: Iterable[LogFile], archive: Path) -> None:
+        self._files: Mapping[str, LogFile] = {str(file.path): file for file in files}
+        self._archive = archive
+
+    def of(self, call: Call) -> FullText | None:
+        """The fullest text of the result that counts; None where nothing came back."""
+        result = call.result
+        if result is None:
+            return None
+        file = self._files.get(result.place.path)
+        if file is None:
+            is_preview = result.text_source != "result"
+            return FullText(result.full_text or result.text, result.text_source, not is_preview)
+        return OutputFiles(file, self._archive).of_result(result)
 
 
 def _has_more(result: ToolReturned) -> bool:

@@ -15,7 +15,6 @@ Rules
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -43,7 +42,7 @@ from tracklog.model.events import (
 )
 from tracklog.model.ids import CallId
 from tracklog.model.records import Piece, opened
-from tracklog.reading.tool_outputs import OutputFiles
+from tracklog.reading.tool_outputs import OutputFiles, without_escapes
 from tracklog.search.tables import FoundLog, Hit
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.lines import Cutter, Line
@@ -54,7 +53,6 @@ from tracklog.store.values import SearchableText
 MOST_LETTERS = 1_000_000
 _decode = msgspec.json.Decoder().decode
 _MOST_DEEP = 50
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])")
 Said = tuple[int, str, str | None, str | None]  # role, text, name, call
 _PROMPT, _ANSWER, _THINKING = ROLES["prompt"], ROLES["answer"], ROLES["thinking"]
 _INPUT, _RESULT, _CONTEXT = ROLES["input"], ROLES["result"], ROLES["context"]
@@ -81,11 +79,6 @@ def texts_of(piece: Piece, events: Sequence[LogEvent]) -> list[SearchableText]:
                     SearchableText(event.place.line, piece.offset, len(texts), role, at_ms, name, call, text)
                 )
     return texts
-
-
-def without_escapes(text: str) -> str:
-    """A text without escape sequences for a terminal."""
-    return _ESCAPES.sub("", text) if "\x1b" in text else text
 
 
 def _moment_or_none(text: str | None) -> int | None:

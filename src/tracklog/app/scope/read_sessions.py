@@ -80,6 +80,22 @@ def why_not_there(ours: Home, text: str, *, agent: str | None = None) -> str:
             return f"the run {run.id} has ended ({run.ended_by}) and left no log in these folders"
 
 
+class SessionQuery(NamedTuple):
+    """Which session a person means: an id, the start of one, a file, or `@last`; and where to look for it."""
+
+    session: str
+    roots: Sequence[Path] = ()
+    agent: str | None = None
+    filters: Filters = Filters()
+    home: Path | None = None
+
+    def stories(self, talk: Talk = QUIET, *, said: set[str] | None = None) -> Stories:
+        """The sessions among which it is looked for; `said`: the logs that were said to be not readable."""
+        return Stories(
+            self.roots, agent=self.agent, filters=self.filters, home=self.home, said=said, talk=talk
+        )
+
+
 class Stories:
     """The sessions in some places, to be read one by one; those that do not fit the filters are not there."""
 

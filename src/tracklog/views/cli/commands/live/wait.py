@@ -11,6 +11,7 @@ import click
 from tracklog.app.index.open import asked_roots
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.read_sessions import Stories, is_being_run, pending_run, session_of_run, why_not_there
+from tracklog.app.session.final import FinalAnswer, final_answer
 from tracklog.errors import NOT_FINE, TIME_IS_OVER, NotThere
 from tracklog.home import Home, tracklog_home
 from tracklog.live.run_entries import RunEntry
@@ -21,10 +22,10 @@ from tracklog.live.watch.watcher import Watch
 from tracklog.model.session import Session
 from tracklog.model.states import LiveState
 from tracklog.reading.session_files import Name
-from tracklog.views.cli.commands.read.final import FinalAnswer, final_answer
 from tracklog.views.cli.commands.run.options import Seconds
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.output.stderr_talk import STDERR
+from tracklog.views.documents.final import final_document
 from tracklog.views.text.printing import answer, answer_json, safe_lines, talk
 
 _AT_WORK = ("working", "pending")
@@ -83,7 +84,7 @@ def wait(
     if found.source == "log" and found.story and answer_to_the_last_prompt(found.story) is None:
         found = FinalAnswer(name[1], None, None, None)  # what the log has answers an earlier prompt
     if as_json:
-        answer_json({**found.document(), **state_facts(watched.state)})
+        answer_json({**final_document(found), **state_facts(watched.state)})
     elif found.text is not None:
         answer("\n".join(safe_lines(found.text)))
     if not is_over:
@@ -119,7 +120,7 @@ def _say_that_it_is_pending(run: RunEntry, timeout_s: float | None, *, as_json: 
     state = LiveState(state="pending", since_ms=run.began_ms, evidence=[f"run {run.id}"], pid=run.started.pid)
     if as_json:
         nothing = FinalAnswer(run.session, None, None, None)
-        answer_json({**nothing.document(), **state_facts(state)})
+        answer_json({**final_document(nothing), **state_facts(state)})
     talk(f"tracklog: still pending after {timeout_s:g} s")
     raise click.exceptions.Exit(TIME_IS_OVER)
 

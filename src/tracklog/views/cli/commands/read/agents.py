@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Lineage, Stories, lineage_of
-from tracklog.app.session_costs import costs_of
-from tracklog.ledger.request_costs import Costs
-from tracklog.live.run_entries import RunEntry
+from tracklog.app.scope.read_sessions import Lineage, RunEntry, SessionQuery
+from tracklog.app.session import show as app
 from tracklog.model.session import Session, Thread
 from tracklog.model.session_rules import n_requests
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper, cut
-from tracklog.views.documents.runs import leaf_rows, leaf_words
-from tracklog.views.documents.sessions import cost_words, thread_row
+from tracklog.views.documents.conversation import threads_document
+from tracklog.views.documents.runs import leaf_words
+from tracklog.views.documents.sessions import cost_words
 from tracklog.views.text.printing import answer, answer_json, count, excerpt, safe, short_id
+
+if TYPE_CHECKING:
+    from tracklog.app.session.show import Costs
 
 _LONGEST_ID = 20  # longer ones are cut: --thread takes the beginning
 _LONGEST_PURPOSE = 120
@@ -48,15 +51,11 @@ def agents(
     tracklog agents @last
     tracklog show @last --thread a27f6c8
     """
-    stories = Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR)
-    story = stories.named(session)
-    costs = costs_of(stories, story, home)
-    lineage = lineage_of(story, stories, home)
+    tree = app.agents(SessionQuery(session, roots, agent, filters, home), talk=STDERR)
     if as_json:
-        threads = [thread_row(thread, costs) for thread in (story.main, *story.unjoined)]
-        answer_json({"threads": threads, "runs": leaf_rows(lineage)})
+        answer_json(threads_document(tree))
         return
-    for line in _lines(story, lineage, costs, Paper.of_stdout()):
+    for line in _lines(tree.session, tree.lineage, tree.costs, Paper.of_stdout()):
         answer(line)
 
 

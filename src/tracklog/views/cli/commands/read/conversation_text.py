@@ -8,21 +8,24 @@ Rules of this room
 What stands above a conversation and below it: whose it is, what is odd about it, what was left out.
 
 What happened between prompts and answers, each in one line of words; a line that begins with ! is a warning.
-
-What the calls of a session brought back, in the fullest text there is, for `show`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 
 from tracklog.app.scope.read_sessions import Lineage
-from tracklog.conversation.moments import Interrupted, Moment, NotedEvent, PromptTurn, ThreadSelection
+from tracklog.app.session.show import (
+    Conversation,
+    CostSum,
+    Interrupted,
+    Moment,
+    NotedEvent,
+    PromptTurn,
+    ThreadSelection,
+)
 from tracklog.home import tilde
-from tracklog.ledger.cost_sums import CostSum
-from tracklog.ledger.request_costs import Costs
 from tracklog.model.ids import CallId
 from tracklog.model.session import (
     Call,
@@ -38,12 +41,9 @@ from tracklog.model.session import (
     Turn,
 )
 from tracklog.model.session_rules import is_about_a_file
-from tracklog.reading.tool_outputs import FullText, OutputFiles
-from tracklog.search.texts import without_escapes
-from tracklog.sources.log_file import LogFile
 from tracklog.views.cli.output.terminal import Paper, cut, wrapped
 from tracklog.views.documents.runs import lineage_lines
-from tracklog.views.documents.sessions import Row, cost_words
+from tracklog.views.documents.sessions import cost_words
 from tracklog.views.text.calls import (
     MARKS,
     answers_words,
@@ -244,71 +244,32 @@ def _tokens(compaction: Compaction) -> str:
     return f"{before:,} tokens" + (f" → {after:,}" if after is not None else "")
 
 
-class CallOutputs:
-    """Reads the outputs of calls, each when it is asked for; `archive` is the folder of the archive."""
-
-    def __init__(self, files: Iterable[LogFile], archive: Path) -> None:
-        self._files: Mapping[str, LogFile] = {str(file.path): file for file in files}
-        self._archive = archive
-
-    def of(self, call: Call) -> FullText | None:
-        """The fullest text of the result that counts; None where nothing came back."""
-        result = call.result
-        if result is None:
-            return None
-        file = self._files.get(result.place.path)
-        if file is None:
-            is_preview = result.text_source != "result"
-            return FullText(result.full_text or result.text, result.text_source, not is_preview)
-        return OutputFiles(file, self._archive).of_result(result)
-
-    def rows(self, calls: Iterable[Call]) -> list[Row]:
-        """The outputs as the JSON document has them."""
-        found = ((call, self.of(call)) for call in calls)
-        return [
-            {"call": call.id, "source": full.source, "is_whole": full.is_whole, "text": full.text}
-            for call, full in found
-            if full is not None
-        ]
-
-
 _LONGEST_ANSWER = 200
 _QUESTIONS_SHOWN = 10
 
 
-def lines_of(drawing: Drawing, *, lineage: Lineage) -> Iterator[str]:
-    """The head of the session, the moments that are chosen, and what was left out."""
-    chosen, paper = drawing.chosen, drawing.paper
-    yield from head_lines(chosen, drawing.costs.sum, lineage, paper)
-    for moment in chosen.moments():
-        yield from drawing.moment(moment)
-    yield from foot_lines(chosen, paper, with_thinking=drawing.with_thinking)
-
-
 class Drawing:
-    """Draws the moments of what was chosen, one after the other."""
+    """Draws a conversation, one moment after the other."""
 
-    def __init__(
-        self,
-        chosen: ThreadSelection,
-        costs: Costs,
-        paper: Paper,
-        outputs: CallOutputs,
-        *,
-        with_thinking: bool,
-        with_output: bool,
-    ) -> None:
-        self.chosen = chosen
-        self.costs = costs
+    def __init__(self, shown: Conversation, paper: Paper, *, with_thinking: bool, with_output: bool) -> None:
+        self.shown = shown
+        self.chosen = shown.chosen
+        self.costs = shown.costs
         self.paper = paper
         self.with_thinking = with_thinking
-        self._outputs = outputs
         self._with_output = with_output
-        self._cwd = chosen.session.cwd
+        self._cwd = shown.session.cwd
         self._says = False  # whether the last line was words, so that calls keep a distance
         self._questions: dict[CallId, list[Question]] = defaultdict(list)
-        for question in chosen.session.questions:
+        for question in shown.session.questions:
             self._questions[question.call].append(question)
+
+    def lines(self) -> Iterator[str]:
+        """The head of the session, the moments that are chosen, and what was left out."""
+        yield from head_lines(self.chosen, self.costs.sum, self.shown.lineage, self.paper)
+        for moment in self.chosen.moments():
+            yield from self.moment(moment)
+        yield from foot_lines(self.chosen, self.paper, with_thinking=self.with_thinking)
 
     def moment(self, moment: Moment) -> Iterator[str]:
         """The lines of one moment."""
@@ -361,7 +322,7 @@ class Drawing:
         result = call.result
         if result is None or not (self._with_output or result.side_file or result.text_source != "result"):
             return
-        full = self._outputs.of(call)
+        full = self.shown.outputs.of(call)
         if full is None:
             return
         source = source_words(full.source, result.side_file, is_whole=full.is_whole)
@@ -369,7 +330,7 @@ class Drawing:
             words = f"output: {count(len(full.text), 'letter')} {source}"
             yield self.paper.painted(cut(f"      {words}", self.paper.width), dim=True)
         if self._with_output:
-            text = without_escapes(full.text)
+            text = full.plain
             for line in wrapped(text, self.paper.room(6)) if text.strip() else ():
                 yield f"      {self.paper.painted(line, dim=True)}".rstrip()
 

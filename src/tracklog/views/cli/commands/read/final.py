@@ -1,60 +1,21 @@
-"""`tracklog final`: the last answer of a session.
-
-Rules of this room
-  1. The client's rule: the answer is the last block of text of the last request. A `result` line in a log says it itself.
-  2. The log's word comes first. The payload of a Stop hook is taken where the log has no answer to the last prompt.
-  3. On stdout stands the answer and nothing else.
-"""
+"""`tracklog final`: the last answer of a session; stdout has the answer and nothing else."""
 
 from __future__ import annotations
 
-import json
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import click
 
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
-from tracklog.errors import NOT_FINE, NotThere, UserError, why_failed
-from tracklog.home import tracklog_home
-from tracklog.live.turn_end import Stopped, answer_to_the_last_prompt, is_flushed, stopped
-from tracklog.model.session import Request, Session
+from tracklog.app.scope.read_sessions import SessionQuery
+from tracklog.app.session.final import PATIENCE_S, StopPayload, stop_payload, why_no_answer
+from tracklog.app.session.final import final as last_answer
+from tracklog.errors import NOT_FINE, NotThere, why_failed
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.output.stderr_talk import STDERR
+from tracklog.views.documents.final import final_document
 from tracklog.views.text.printing import answer, answer_json, safe_lines, talk
-
-PATIENCE_S = 2.0
-_PAUSE_S = 0.1
-
-
-class StopPayload(NamedTuple):
-    """What a Stop hook was told."""
-
-    session: str | None = None
-    text: str | None = None
-
-
-class FinalAnswer(NamedTuple):
-    """The last answer, and where it was found."""
-
-    session: str | None
-    text: str | None
-    source: str | None
-    request: str | None
-    story: Session | None = None
-
-    def document(self) -> dict[str, str | None]:
-        """As scripts read it."""
-        return {
-            "session": self.session,
-            "text": self.text,
-            "source": self.source,
-            "request": self.request,
-        }
 
 
 @click.command
@@ -68,6 +29,7 @@ class FinalAnswer(NamedTuple):
 )
 @click.option(
     "--stop-payload",
+    "stop_payload_file",
     metavar="FILE",
     help="What the Stop hook got on stdin (- for stdin): its answer is taken where the log has none yet.",
 )
@@ -77,7 +39,7 @@ def final(
     last_text: bool,
     all_text: bool,
     wait: bool,
-    stop_payload: str | None,
+    stop_payload_file: str | None,
     agent: str | None,
     filters: Filters,
     roots: tuple[Path, ...],
@@ -96,118 +58,22 @@ def final(
     tracklog final 3f2a --wait --json
     tracklog final 3f2a --stop-payload - < payload.json
     """
-    payload = _read_payload(stop_payload) if stop_payload else StopPayload()
-    said: set[str] = set()
-
-    def look() -> Session:
-        return Stories(roots, agent=agent, filters=filters, home=home, said=said, talk=STDERR).named(session)
-
-    found = final_answer(
-        look,
+    payload = _read_payload(stop_payload_file) if stop_payload_file else None
+    found = last_answer(
+        SessionQuery(session, roots, agent, filters, home),
         payload,
-        home=tracklog_home(home),
         patience=PATIENCE_S if wait else 0.0,
         last_text=last_text,
         all_text=all_text,
+        talk=STDERR,
     )
-    story = found.story
     if as_json:
-        answer_json(found.document())
+        answer_json(final_document(found))
     elif found.text is not None:
         answer("\n".join(safe_lines(found.text)))
     if found.text is None:
-        talk(f"tracklog: {_why_not(session, story, last_text=last_text)}")
+        talk(f"tracklog: {why_no_answer(session, found.story, last_text=last_text)}")
         raise click.exceptions.Exit(NOT_FINE)
-
-
-def _why_not(session: str, story: Session | None, *, last_text: bool) -> str:
-    if story is None or story.final is None:
-        return f"nothing was answered in {session} yet"
-    if last_text:
-        return f"no request of {session} has any text"
-    return f"the last request of {session} has no text: --last-text goes further back"
-
-
-def final_answer(
-    look: Callable[[], Session],
-    payload: StopPayload | None = None,
-    *,
-    home: Path,
-    patience: float = PATIENCE_S,
-    last_text: bool = False,
-    all_text: bool = False,
-) -> FinalAnswer:
-    """The last answer as soon as it is written to its end, or as it is when patience ends.
-
-    Of an answer that did not come into the log in time, what the Stop hook was told.
-    """
-    payload = payload or StopPayload()
-    deadline = time.monotonic() + patience
-    while True:
-        story, stop = (
-            _looked(look, may_be_absent=payload.text is not None or time.monotonic() < deadline),
-            None,
-        )
-        if story is not None:
-            stop = _stop_told(payload) or stopped(home, {story.id})
-            if is_flushed(story, stop):
-                break
-        if time.monotonic() >= deadline:
-            break
-        time.sleep(_PAUSE_S)
-    is_ahead = story is not None and stop is not None and not is_flushed(story, stop)
-    if story is not None and stop is not None and is_ahead and stop.text and payload.text is None:
-        return FinalAnswer(
-            story.id, stop.text, "stop_payload", None, story
-        )  # the log has what was said before
-    return _chosen(story, payload, last_text=last_text, all_text=all_text)
-
-
-def _looked(look: Callable[[], Session], *, may_be_absent: bool) -> Session | None:
-    try:
-        return look()
-    except NotThere:
-        if may_be_absent:
-            return None
-        raise
-
-
-def _stop_told(payload: StopPayload) -> Stopped | None:
-    return Stopped(time.time_ns() // 1_000_000, payload.text) if payload.text is not None else None
-
-
-def _chosen(story: Session | None, payload: StopPayload, *, last_text: bool, all_text: bool) -> FinalAnswer:
-    last = answer_to_the_last_prompt(story) if story else None
-    if payload.text is not None and (last is None or not last.text.strip()):
-        session = story.id if story else payload.session
-        return FinalAnswer(session, payload.text, "stop_payload", last.id if last else None, story)
-    if story is None:
-        return FinalAnswer(payload.session, None, None, None)
-    stated = None if all_text else _stated(story)
-    if stated is not None:
-        return FinalAnswer(story.id, stated, "result_line", last.id if last else None, story)
-    request = _last_with_text(story) if last_text else story.final
-    if request is None or not request.text.strip():
-        return FinalAnswer(story.id, None, None, request.id if request else None, story)
-    text = request.text if all_text else request.final_text
-    return FinalAnswer(story.id, text, "log", request.id, story)
-
-
-def _stated(story: Session) -> str | None:
-    """The text of a `result` line that closes the last turn with an answer on the branch on which the session goes on."""
-    turns = (turn for turn in reversed(story.turns) if turn.on_active_branch)
-    is_result = any(note.what == "result" for note in story.notes)
-    answered = (
-        next((turn for turn in turns if turn.stated_text or turn.requests), None) if is_result else None
-    )
-    text = answered.stated_text if answered is not None else None
-    return text if text and text.strip() else None
-
-
-def _last_with_text(story: Session) -> Request | None:
-    living = (request for request in reversed(story.main.requests) if request.on_active_branch)
-    answers = (request for request in living if not request.is_synthetic or request.error is not None)
-    return next((request for request in answers if request.text.strip()), None)
 
 
 def _read_payload(name: str) -> StopPayload:
@@ -215,12 +81,4 @@ def _read_payload(name: str) -> StopPayload:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise NotThere(f"cannot read {name}: {why_failed(error)}") from error
-    try:
-        given: Any = json.loads(raw)
-    except (ValueError, RecursionError):
-        given = None
-    if not isinstance(given, dict):
-        raise UserError(f"{name} is no JSON object: give what the Stop hook got on its stdin")
-    text, session = given.get("last_assistant_message"), given.get("session_id")
-    is_text = isinstance(text, str) and bool(text.strip())
-    return StopPayload(session if isinstance(session, str) else None, text if is_text else None)
+    return stop_payload(raw, name)

@@ -8,14 +8,15 @@ from pathlib import Path
 import click
 
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
+from tracklog.app.scope.read_sessions import SessionQuery
+from tracklog.app.session import show as app
 from tracklog.home import tilde
 from tracklog.model.ids import NodeId
 from tracklog.model.session import Branch, Compaction, Session, Turn
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper, cut
-from tracklog.views.documents.sessions import branch_row, compaction_row
+from tracklog.views.documents.conversation import graph_document
 from tracklog.views.text.numbers import day_and_time
 from tracklog.views.text.printing import answer, answer_json, count, excerpt, safe, short
 
@@ -44,15 +45,9 @@ def graph(
     tracklog graph @last
     tracklog show @last --branch all
     """
-    story = Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR).named(session)
+    story = app.graph(SessionQuery(session, roots, agent, filters, home), talk=STDERR)
     if as_json:
-        answer_json(
-            {
-                "branches": [branch_row(branch) for branch in story.branches],
-                "compactions": [compaction_row(one) for one in story.compactions],
-                "orphans": list(story.orphans),
-            }
-        )
+        answer_json(graph_document(story))
         return
     for line in _lines(story, Paper.of_stdout()):
         answer(line)

@@ -7,17 +7,13 @@ from pathlib import Path
 import click
 
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories, lineage_of
-from tracklog.app.session_costs import costs_of
-from tracklog.conversation.moments import ThreadSelection
-from tracklog.home import Home, tracklog_home
-from tracklog.ledger.request_costs import Costs
-from tracklog.views.cli.commands.read.conversation_text import CallOutputs, Drawing, lines_of
+from tracklog.app.scope.read_sessions import SessionQuery
+from tracklog.app.session import show as app
+from tracklog.views.cli.commands.read.conversation_text import Drawing
 from tracklog.views.cli.options import reading_options
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper
-from tracklog.views.documents.runs import lineage_row
-from tracklog.views.documents.sessions import Row, session_row, story_rows, turn_row
+from tracklog.views.documents.conversation import conversation_document
 from tracklog.views.text.printing import answer, answer_json
 
 
@@ -53,28 +49,11 @@ def show(
     tracklog show 3f2a --thinking
     tracklog show 3f2a --thread a27f6c8
     """
-    stories = Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR)
-    story = stories.named(session)
-    chosen = ThreadSelection(story, thread=thread, branch=branch)
-    costs = costs_of(stories, story, home)
-    lineage = lineage_of(story, stories, home)
-    files = [file for one in stories.files_of(story)[:1] for file in one.files]
-    outputs = CallOutputs(files, Home(tracklog_home(home)).archive)
+    asked = SessionQuery(session, roots, agent, filters, home)
+    shown = app.show(asked, thread=thread, branch=branch, talk=STDERR)
     if as_json:
-        turns = _turn_rows(chosen, costs, with_thinking=thinking)
-        row = session_row(story, costs.sum, only_here=stories.is_only_here(story))
-        document = {"session": row, "turns": turns, **story_rows(story), **lineage_row(lineage)}
-        if with_output:
-            document["outputs"] = outputs.rows(call for call in chosen.thread.calls if chosen.has(call))
-        answer_json(document)
+        answer_json(conversation_document(shown, with_thinking=thinking, with_output=with_output))
         return
-    paper = Paper.of_stdout()
-    drawing = Drawing(chosen, costs, paper, outputs, with_thinking=thinking, with_output=with_output)
-    for line in lines_of(drawing, lineage=lineage):
+    drawing = Drawing(shown, Paper.of_stdout(), with_thinking=thinking, with_output=with_output)
+    for line in drawing.lines():
         answer(line)
-
-
-def _turn_rows(chosen: ThreadSelection, costs: Costs, *, with_thinking: bool) -> list[Row]:
-    return [
-        turn_row(turn, chosen.requests_of(turn), costs, with_thinking=with_thinking) for turn in chosen.turns
-    ]

@@ -1,0 +1,1 @@
+"""One session: its conversation, threads and branches (`show`), and its last answer (`final`)."""
