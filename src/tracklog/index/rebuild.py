@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -23,8 +24,8 @@ from tracklog.archive.files import ArchiveEntry, archived_logs
 from tracklog.home import Home, held_lock
 from tracklog.index.ingest import OnRead
 from tracklog.index.orphaned_archives import marks_in
-from tracklog.index.session_rows import settle_sessions
-from tracklog.index.sync import OnPlan, sync
+from tracklog.index.refresh import RefreshSteps, Stage, ignore, refresh
+from tracklog.index.sync import OnPlan
 from tracklog.sessions.tables_write import session_names
 from tracklog.sources.log_file import FileKind, Root, Skipped
 from tracklog.store import catalogue
@@ -68,10 +69,14 @@ def rebuild(
     roots: Sequence[Root],
     *,
     is_forced: bool = False,
-    on_plan: OnPlan | None = None,
-    on_read: OnRead | None = None,
+    on_plan: OnPlan = ignore,
+    on_read: OnRead = ignore,
 ) -> Rebuilt:
     """Makes the index anew; it takes the old one's place if it is complete, or if that is forced."""
+
+    def on_stage(stage: Stage) -> AbstractContextManager[tuple[OnPlan, OnRead]]:
+        return nullcontext((on_plan, on_read) if stage == "indexing" else (ignore, ignore))
+
     home.make()
     aside = Home(home.path, index_name=_ASIDE)
     with held_lock(home), removed_at_last(aside):
@@ -81,8 +86,7 @@ def rebuild(
             with database.transaction() as db:
                 put_setting(db, "archive", "on" if archives else "off")
             everywhere = [*roots, *known_roots(database, but=roots)]
-            done = sync(database, everywhere, with_archive=archives, on_plan=on_plan, on_read=on_read)
-            settle_sessions(database)
+            done = refresh(database, everywhere, RefreshSteps(), on_stage=on_stage).synced
             rebuilt = _compared(database, known, sessions)
             rebuilt.problems = done.problems
         if is_forced and not rebuilt.is_complete:
@@ -208,5 +212,5 @@ def _work_on(home: Home, work: Callable[[Database], Result]) -> Result:
             adopt_archive(database)
             roots = known_roots(database)
             if roots:
-                sync(database, roots)
+                refresh(database, roots, RefreshSteps(with_rows=False))
         return work(database)

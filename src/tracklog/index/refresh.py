@@ -1,4 +1,8 @@
-"""Bring the index up to date: all steps, in their order. Every command, the server and a watch come here.
+"""Bring the index up to date: all steps, in their order. Nothing else reads logs into the index.
+
+Callers: `app.index.open` before an answer, `app.index.update` for `tracklog index` (which a watch starts, too:
+`live.watch.index_sync`), `app.index.refresh` as the child process of the server's keeper (`app.index.background`), and
+`index.rebuild` for a new index.
 
 Steps
   1. Read what is new in the logs (`sync`).
@@ -131,8 +135,8 @@ def _count(database: Database, steps: RefreshSteps, on_stage: OnStage) -> bool:
 
 
 def _unobserved(_stage: Stage) -> AbstractContextManager[tuple[OnPlan, OnRead]]:
-    return nullcontext((_ignore, _ignore))
+    return nullcontext((ignore, ignore))
 
 
-def _ignore(_n_bytes: int) -> None:
-    pass
+def ignore(_n_bytes: int) -> None:
+    """What to call with the bytes of a stage that are not shown."""

@@ -1,7 +1,7 @@
-"""The index is made and kept fresh beside the server, and says how it stands.
+"""Keep the index fresh beside the server, and report its state.
 
-Rules of this room
-  1. The work is done by a process of its own (index/refresh.py): pages are answered as if nothing went on.
+Rules
+  1. A child process does the work (`app.index.refresh`, with all steps of `index.refresh`), so pages answer as fast as ever.
   2. One at a time, with a rest between: at the start, when logs have changed (`nudge`), and every now and then in case
      nobody said so.
   3. What is said of freshness is true: a pass that failed stays failed until one has not. It is tried again by itself.

@@ -23,7 +23,8 @@ from tracklog.agents.roots import default_roots
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Busy, Home, NotWritable, tracklog_home
 from tracklog.index.freshness import ProcessLook, is_counted, is_still
-from tracklog.index.tables_health import LogTotals, totals
+from tracklog.index.tables_health import LogTotals as LogTotals
+from tracklog.index.tables_health import totals
 from tracklog.sources.log_file import Root
 from tracklog.store.database import DamagedIndex, Database, DiskFull, reading, schema_of, writing
 from tracklog.store.migrate import MADE_LATER, NEWEST
@@ -31,6 +32,7 @@ from tracklog.store.scope import Scope, scope_of
 
 if TYPE_CHECKING:
     from tracklog.app.talk import Talk
+    from tracklog.index.sync import Synced as Synced
 
 
 class Index(NamedTuple):
@@ -193,20 +195,38 @@ def _is_settled(home: Home) -> bool:
         return database is None or not unsettled(database.db)
 
 
-class StillIndex(NamedTuple):
-    """What an index holds that knows all the logs, and whether ledger and status line know them, too."""
+class IndexUpdate(NamedTuple):
+    """What the index holds now, and what an update read; None where it knew all the logs already."""
 
     known: LogTotals
-    is_counted: bool
+    synced: Synced | None
 
 
-def totals_if_still(home: Home, roots: list[Root]) -> StillIndex | None:
+def bring_up_to_date(
+    home: Home, roots: list[Root], *, talk: Talk, is_full: bool = False, archives: bool | None = None
+) -> IndexUpdate:
+    """Read and count what is new; `archives` says whether copies of logs are kept from now on."""
+    still = None if is_full or archives is not None else _totals_if_still(home, roots)
+    if still is not None and still.is_counted:
+        return IndexUpdate(still.known, None)
+    from tracklog.app.index.update import update_index  # where nothing is new, nothing of it is needed
+
+    known = None if still is None else still.known
+    return IndexUpdate(*update_index(home, roots, talk=talk, is_full=is_full, archives=archives, known=known))
+
+
+class _StillIndex(NamedTuple):
+    known: LogTotals
+    is_counted: bool  # whether ledger and status line know all the logs, too
+
+
+def _totals_if_still(home: Home, roots: list[Root]) -> _StillIndex | None:
     """What the index holds if it knows all the logs: this loads nothing else."""
     try:
         with reading(home) as database:
             if database is not None and is_still(database.db, roots, spool=home.spool):
                 scope = scope_of(root.path for root in roots)
-                return StillIndex(totals(database.db, scope), is_counted(database))
+                return _StillIndex(totals(database.db, scope), is_counted(database))
     except DamagedIndex:
         return None  # the one who writes it will see to that
     return None

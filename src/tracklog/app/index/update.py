@@ -1,18 +1,22 @@
-"""Bring the index up to date for a command: with its progress, and what it says of odd logs and of a damaged index."""
+"""Bring the index up to date for a command, or make it again: with progress, and what to say of odd logs and of damage.
+
+All of it is `index.refresh`; what differs is which steps are wanted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from tracklog.app.prices import load_prices
 from tracklog.app.talk import Talk
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Busy, Home
 from tracklog.index.freshness import ProcessLook
-from tracklog.index.rebuild import with_index
+from tracklog.index.rebuild import Rebuilt as Rebuilt
+from tracklog.index.rebuild import rebuild, with_index
 from tracklog.index.refresh import Refreshed, RefreshSteps, refresh
 from tracklog.index.sync import Synced
 from tracklog.index.tables_health import LogTotals, totals
@@ -24,13 +28,6 @@ from tracklog.store.scope import scope_of
 Result = TypeVar("Result")
 
 
-class IndexUpdate(NamedTuple):
-    """What an update read, and what the index holds now."""
-
-    synced: Synced
-    known: LogTotals
-
-
 def update_index(
     home: Home,
     roots: Sequence[Root],
@@ -39,8 +36,10 @@ def update_index(
     is_full: bool = False,
     archives: bool | None = None,
     known: LogTotals | None = None,
-) -> IndexUpdate:
-    """Read and count what is new; `archives` says whether copies of logs are kept from now on.
+) -> tuple[LogTotals, Synced]:
+    """Read and count what is new: what the index holds now, and what was read.
+
+    `archives` says whether copies of logs are kept from now on.
 
     `known` is what the index holds where it knows all the logs already: then only ledger and status line are behind, and
     whoever may not write the index now leaves them to the next one.
@@ -52,19 +51,28 @@ def update_index(
         tends_archive=True,
     )
 
-    def work(database: Database) -> IndexUpdate:
+    def work(database: Database) -> tuple[LogTotals, Synced]:
         if archives is not None:
             with database.transaction() as db:
                 put_setting(db, "archive", "on" if archives else "off")
         done = _refresh(database, roots, steps, talk=talk)
-        return IndexUpdate(done.synced, totals(database.db, scope_of(root.path for root in roots)))
+        return totals(database.db, scope_of(root.path for root in roots)), done.synced
 
     try:
         return with_index(home, work, on_damage=partial(_say_damage, talk))
     except (Busy, UserError) as hindered:
         if known is not None:
-            return IndexUpdate(Synced(), known)
+            return known, Synced()
         raise _in_words(hindered) from hindered
+
+
+def rebuild_index(home: Home, roots: Sequence[Root], *, is_forced: bool, talk: Talk) -> Rebuilt:
+    """Make the index again from the logs and the archive; how the new one compares with the old one."""
+    try:
+        with talk.progress("rebuilding") as (set_total, advance):
+            return rebuild(home, roots, is_forced=is_forced, on_plan=set_total, on_read=advance)
+    except Busy as busy:
+        raise _in_words(busy) from busy
 
 
 def refreshed(

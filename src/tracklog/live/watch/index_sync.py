@@ -1,5 +1,7 @@
 """Keep the index fresh during a watch: a child process reads into it what was appended.
 
+The child is `tracklog index`, whose steps are those of `index.refresh`.
+
 Rules
   1. Who has no index gets none, and roots that the index does not know stay out of it.
   2. One at a time, at the lowest priority; every five seconds at most, and never for more than a tenth of the time.

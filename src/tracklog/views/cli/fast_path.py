@@ -44,9 +44,9 @@ def _run(words: Sequence[str]) -> Work | None:
 
 
 def _index(*, as_json: bool) -> int:
-    from tracklog.views.cli.commands.store.index_update import bring_up_to_date
+    from tracklog.views.cli.commands.store.index_update import update
 
-    bring_up_to_date((), agent=None, home=_own_home(), as_json=as_json)
+    update((), agent=None, home=_own_home(), as_json=as_json)
     return 0
 
 

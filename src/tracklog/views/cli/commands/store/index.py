@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from tracklog.app.index.open import asked_roots
-from tracklog.errors import NOT_FINE, NotThere
-from tracklog.home import Busy, Home, tilde, tracklog_home
-from tracklog.views.cli.commands.store.index_update import bring_up_to_date
+from tracklog.errors import NOT_FINE
+from tracklog.home import Home, tilde, tracklog_home
+from tracklog.views.cli.commands.store.index_update import update
 from tracklog.views.cli.options import shared_options
-from tracklog.views.cli.output.progress import progress_of_unknown
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, count, safe, talk
 
 if TYPE_CHECKING:
-    from tracklog.index.rebuild import Rebuilt
+    from tracklog.app.index.update import Rebuilt
 
 
 @click.command
@@ -54,7 +54,7 @@ def index(
     tracklog index
     tracklog index --root /backup/claude
     """
-    bring_up_to_date(roots, agent=agent, home=home, as_json=as_json, is_full=is_full, archives=archives)
+    update(roots, agent=agent, home=home, as_json=as_json, is_full=is_full, archives=archives)
 
 
 _SHOWN = 10
@@ -81,20 +81,10 @@ def rebuild(
     code is 1; with --force the new one takes its place, and the old one is kept beside it. Nothing is ever deleted from
     the archive.
     """
-    from tracklog.index.rebuild import rebuild as make_anew
+    from tracklog.app.index.update import rebuild_index  # all readers come with it
 
-    began = time.monotonic()
-    try:
-        with progress_of_unknown("rebuilding") as (set_total, tell):
-            made = make_anew(
-                Home(tracklog_home(home)),
-                asked_roots(roots, agent=agent, home=home),
-                is_forced=is_forced,
-                on_plan=set_total,
-                on_read=tell,
-            )
-    except Busy as busy:
-        raise NotThere("another process is writing the index: try again when it is done") from busy
+    began, meant = time.monotonic(), asked_roots(roots, agent=agent, home=home)
+    made = rebuild_index(Home(tracklog_home(home)), meant, is_forced=is_forced, talk=STDERR)
     is_taken = made.is_complete or is_forced
     if as_json:
         answer_json(

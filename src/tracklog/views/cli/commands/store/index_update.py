@@ -1,4 +1,4 @@
-"""What `tracklog index` does, and says: kept apart from its options, as it is asked again and again (cli/fast_path.py)."""
+"""Draw what `tracklog index` did; apart from its options, because scripts ask often (cli/fast_path.py)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracklog.app.index.open import asked_roots, totals_if_still
+from tracklog.app.index.open import asked_roots, bring_up_to_date
 from tracklog.home import Home, tilde, tracklog_home
+from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, count, size
 
 if TYPE_CHECKING:
-    from tracklog.index.sync import Synced
-    from tracklog.index.tables_health import LogTotals
+    from tracklog.app.index.open import LogTotals, Synced
 
 
-def bring_up_to_date(
+def update(
     roots: Sequence[Path],
     *,
     agent: str | None,
@@ -25,32 +25,15 @@ def bring_up_to_date(
     is_full: bool = False,
     archives: bool | None = None,
 ) -> None:
-    """Reads what is new into the index, and says what it holds now."""
-    ours = Home(tracklog_home(home))
-    began = time.monotonic()
-
+    """Read what is new into the index, and print what it holds now."""
+    ours, began = Home(tracklog_home(home)), time.monotonic()
     asked = asked_roots(roots, agent=agent, home=home)
-    still = None if is_full or archives is not None else totals_if_still(ours, asked)
-    done: Synced | None = None
-    if still is not None and still.is_counted:
-        known = still.known
-    else:
-        from tracklog.app.index.update import update_index  # where nothing is new, nothing of it is needed
-        from tracklog.views.cli.output.stderr_talk import STDERR
-
-        done, known = update_index(
-            ours,
-            asked,
-            talk=STDERR,
-            is_full=is_full,
-            archives=archives,
-            known=None if still is None else still.known,
-        )
+    done = bring_up_to_date(ours, asked, talk=STDERR, is_full=is_full, archives=archives)
     seconds = round(time.monotonic() - began, 3)
     if as_json:
-        answer_json(_document(known, done, seconds))
+        answer_json(_document(done.known, done.synced, seconds))
     else:
-        _show(known, done, seconds, ours)
+        _show(done.known, done.synced, seconds, ours)
 
 
 def _document(known: LogTotals, done: Synced | None, seconds: float) -> dict[str, Any]:
