@@ -54,6 +54,8 @@ SMALL = {  # modules of few lines, each with its reason
     "agents.supported": "the list of agents",
     "app.logs.records": "one question",
     "app.prices": "one question",
+    "app.run.prestart": "loaded first of all by `run`, so it loads nothing else",
+    "app.run.resume": "one question",
     "app.talk": "a vocabulary",
     "errors": "a vocabulary",
     "model.ids": "a vocabulary",

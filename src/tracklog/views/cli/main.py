@@ -14,7 +14,7 @@ def main() -> None:
 
         raise SystemExit(statusline.main(sys.argv[2:]))
     if sys.argv[1:2] in (["run"], ["resume"], ["fork"]):  # its supervisor gets up while we read what is asked
-        from tracklog.run.process.prestart import prestart
+        from tracklog.app.run.prestart import prestart
 
         prestart()
     from tracklog.views.cli.fast_path import quick_work

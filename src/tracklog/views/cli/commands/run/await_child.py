@@ -1,6 +1,6 @@
-"""What one child does now: a line on stderr that changes, on a terminal only.
+"""Wait for a child: a line on stderr says what it does, on a terminal only; signals end it.
 
-Signals while children run: they are noted, and obeyed when nothing is in our hands that could be lost.
+Signals are noted while children run, and obeyed when nothing is in our hands that could be lost.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tracklog.views.text.printing import talk
 
 if TYPE_CHECKING:
-    from tracklog.run.child import Child
-    from tracklog.run.result import Result
+    from tracklog.app.run.child import Child, Result
 
 
 class ChildLine:
@@ -31,7 +30,7 @@ class ChildLine:
         self._is_drawn = False
 
     def draw(self, child: Child) -> None:
-        """Says since when it runs, and what it said last."""
+        """Show how long it has run, and what it said last."""
         if not self._is_terminal:
             return
         from rich.cells import set_cell_size
@@ -47,7 +46,7 @@ class ChildLine:
         self._is_drawn = True
 
     def clear(self) -> None:
-        """Takes it away."""
+        """Remove the line."""
         if self._is_drawn:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -59,7 +58,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def signals_heard() -> Iterator[list[int]]:
-    """The signals that came, in place of their obeying."""
+    """The signals that came, which do nothing else."""
     heard: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield heard
@@ -78,15 +77,16 @@ def signals_heard() -> Iterator[list[int]]:
 _REDRAW_S = 0.25
 
 
-def awaited(child: Child, heard: list[int]) -> Result:
-    """The result of a child; the first signal ends it gently, the second at once, and it is waited for all the same."""
-    line = ChildLine()
-    while (result := child.wait(_REDRAW_S)) is None:
-        if heard:
-            heard.pop()
-            line.clear()
-            talk("tracklog: ending the child; once more kills it at once")
-            child.cancel()
-        line.draw(child)
-    line.clear()
+def awaited(begin: Callable[[], Child]) -> Result:
+    """Start a child and wait for its result; the first signal ends it gently, the second at once."""
+    with signals_heard() as heard:
+        child, line = begin(), ChildLine()
+        while (result := child.wait(_REDRAW_S)) is None:
+            if heard:
+                heard.pop()
+                line.clear()
+                talk("tracklog: ending the child; once more kills it at once")
+                child.cancel()
+            line.draw(child)
+        line.clear()
     return result

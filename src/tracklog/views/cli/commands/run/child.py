@@ -1,86 +1,58 @@
-"""One child from the command line: asked for, waited for, its result printed.
+"""Run one child from the command line and print its result.
 
 Rules
-  1. On stdout stands the final text, or the result as JSON, and nothing else.
-  2. Ctrl-C and SIGTERM end the child in the proper way first; a second time at once.
+  1. stdout gets the final text, or the result as JSON, and nothing else.
+  2. Ctrl-C and SIGTERM end the child gently first; a second time at once.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracklog.errors import NotThere, UserError
+from tracklog.app.run.child import Risk, checked, run_child, with_final_texts
+from tracklog.errors import UserError
 from tracklog.home import Home, tilde
 from tracklog.model.run_request import Agent, RunRequest
-from tracklog.run.launch import start
-from tracklog.run.prepare import ask_for_trust, new_run
-from tracklog.run.request import AGENTS as AGENTS
-from tracklog.run.request import checked, fenced, with_context
-from tracklog.run.trust import Untrusted, trust
-from tracklog.views.cli.commands.run.await_child import awaited, signals_heard
+from tracklog.views.cli.commands.run.await_child import awaited
 from tracklog.views.cli.commands.run.option_values import ChildOptions
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, safe, safe_lines, short, talk
 
 if TYPE_CHECKING:
-    from tracklog.run.result import Result
+    from tracklog.app.run.child import Result
 
 
 _RISKS_SHOWN = 20
 
 
 def request_from(given: ChildOptions, agent: Agent, prompt: str, cwd: Path, **others: Any) -> RunRequest:
-    """The request that the options make; raises UserError for what makes no sense."""
+    """The request that the options make; raises UserError if it cannot be carried out."""
     values = {**given.values, **others}
     return checked(RunRequest(agent=agent, prompt=prompt, cwd=cwd, limits=given.limits, **values))
 
 
-def run_child(request: RunRequest, given: ChildOptions, ours: Home, *, as_json: bool) -> int:
-    """Runs a child to its end and prints the result; returns the exit code that says how it went."""
-    if given.is_detached and given.has_worktree:
-        raise UserError("--detach and --worktree: only one of them; nobody would be there to clean it up")
-    request = trusted(request, ours)
+def run_one(request: RunRequest, given: ChildOptions, ours: Home, *, as_json: bool) -> int:
+    """Run a child to its end and print the result; returns the exit code that says how it went."""
     if given.is_detached:
-        from tracklog.views.cli.commands.run.detach import start_detached
-
-        start_detached(request, ours, as_json=as_json)
+        _detach(request, given, ours, as_json=as_json)
         return 0
-    run = new_run()
-    result = _result_in_worktree(request, ours, run) if given.has_worktree else result_of(request, ours, run)
+    result = run_child(
+        request, ours, confirm=confirmed, wait=awaited, talk=STDERR, in_worktree=given.has_worktree
+    )
     show_result(result, as_json=as_json)
     return result.code
 
 
-def result_of(request: RunRequest, ours: Home, run: str) -> Result:
-    """Starts a child and waits for its result, whatever signals come."""
-    with signals_heard() as heard:
-        return awaited(start(request, home=ours, run=run), heard)
-
-
-def trusted(request: RunRequest, ours: Home) -> RunRequest:
-    """The request, if its folder may be worked in; on a terminal, its user is asked."""
-    try:
-        ask_for_trust(request, ours, os.environ)
-    except Untrusted as error:
-        if not _is_trusted_now(error):
-            raise
-        note = trust(
-            ours, Path(request.trusted_as or request.cwd), error.risks
-        )  # these, and not what may come later
-        if note is not None:
-            talk(f"tracklog: {safe(note)}")
-    return request
-
-
-def _is_trusted_now(error: Untrusted) -> bool:
-    for risk in error.risks[:_RISKS_SHOWN]:
+def confirmed(risks: Sequence[Risk]) -> bool:
+    """Show what a folder would execute, and ask the user on a terminal whether to trust it."""
+    for risk in risks[:_RISKS_SHOWN]:
         talk(f"  {tilde(risk.path)}: {safe(risk.what)}: {short(risk.detail, 120)}")
-    if len(error.risks) > _RISKS_SHOWN:
-        talk(f"  … and {len(error.risks) - _RISKS_SHOWN} more")
+    if len(risks) > _RISKS_SHOWN:
+        talk(f"  … and {len(risks) - _RISKS_SHOWN} more")
     if sys.stdin is None or not (os.isatty(sys.stdin.fileno()) and sys.stderr.isatty()):
         return False
     import click
@@ -88,8 +60,20 @@ def _is_trusted_now(error: Untrusted) -> bool:
     return click.confirm("This folder's own settings would do that. Trust it?", default=False, err=True)
 
 
+def _detach(request: RunRequest, given: ChildOptions, ours: Home, *, as_json: bool) -> None:
+    if given.has_worktree:
+        raise UserError("--detach and --worktree: only one of them; nobody would be there to clean it up")
+    from tracklog.app.run.detached import start_detached
+
+    found = start_detached(request, ours, confirm=confirmed, wait=awaited, talk=STDERR)
+    if as_json:
+        answer_json(found._asdict())
+    else:
+        answer(str(found.session_id or found.run))
+
+
 def show_result(result: Result, *, as_json: bool) -> None:
-    """Print it, and on stderr why it is no success."""
+    """Print a result, and on stderr why it is no success."""
     try:
         _answer(result, as_json=as_json)
     except BrokenPipeError:  # our reader is gone; the exit code still says how it ended
@@ -108,40 +92,9 @@ def _answer(result: Result, *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
-def _result_in_worktree(request: RunRequest, ours: Home, run: str) -> Result:
-    """The result of a child that works apart; what it changed stays there."""
-    from tracklog.run.worktree import add, leave
-
-    worktree = add(Path(request.cwd), ours, run)
-    if worktree.note:
-        talk(f"tracklog: {safe(worktree.note)}")
-    try:
-        apart = request._replace(cwd=worktree.cwd, trusted_as=request.cwd)
-        result = result_of(trusted(apart, ours), ours, run)  # what is committed may be something else
-    finally:
-        left = leave(worktree)
-    if left["kept"]:
-        talk(f"tracklog: the work is in {tilde(left['path'])}, branch {safe(left['branch'])}")
-    return type(result)({**result.document, "worktree": left})
-
-
 def prompt_with_contexts(prompt: str, given: ChildOptions, home: Path | None) -> str:
-    """The prompt, with the final texts of other sessions before it."""
-    if not given.contexts:
-        return prompt
-    return with_context(prompt, [fenced(id, text) for id, text in _texts(given.contexts, home)])
-
-
-def _texts(contexts: tuple[str, ...], home: Path | None) -> Iterator[tuple[str, str]]:
-    from tracklog.app.scope.filters import Filters
-    from tracklog.app.scope.read_sessions import Stories
-
-    stories = Stories((), agent=None, filters=Filters(), home=home, talk=STDERR)
-    for name in contexts:
-        story = stories.named(name)
-        if story.final is None or not story.final.text.strip():
-            raise NotThere(f"the last request of {name} has no text to begin from")
-        yield story.id, story.final.final_text
+    """The prompt with the final texts of other sessions before it."""
+    return with_final_texts(prompt, given.contexts, home, talk=STDERR)
 
 
 def _here() -> Path:
@@ -152,7 +105,7 @@ def _here() -> Path:
 
 
 def folder_of(given: ChildOptions, cwd: str | None = None) -> Path:
-    """The folder to work in: as told, else the session's own, else this one."""
+    """The folder to work in: the given one, else the session's own, else this one."""
     if given.cwd is not None:
         return given.cwd
     if cwd is None:

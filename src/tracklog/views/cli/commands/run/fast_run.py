@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _is_supported(agent: str) -> bool:
-    from tracklog.views.cli.commands.run.child import AGENTS  # loaded when a child is started
+    from tracklog.app.run.child import AGENTS  # loaded when a child is started
 
     return agent in AGENTS
 
@@ -52,7 +52,7 @@ class FastRunArgs(NamedTuple):
     def do(self, home: Path | None) -> int:
         """Runs the child; returns the exit code."""
         from tracklog.home import Home, tracklog_home
-        from tracklog.views.cli.commands.run.child import folder_of, request_from, run_child
+        from tracklog.views.cli.commands.run.child import folder_of, request_from, run_one
 
         options = self.options
         limits = Limits(**{name: options[name] for name in _LIMITS if name in options})
@@ -61,7 +61,7 @@ class FastRunArgs(NamedTuple):
         agent = cast("Agent", options.get("agent", "claude"))
         cwd = folder_of(given)
         request = request_from(given, agent, prompt_of(options.get("prompt"), given.prompt_file), cwd)
-        return run_child(request, given, Home(tracklog_home(home)), as_json=options.get("as_json", False))
+        return run_one(request, given, Home(tracklog_home(home)), as_json=options.get("as_json", False))
 
 
 def plain_run(words: Sequence[str]) -> FastRunArgs | None:

@@ -13,12 +13,14 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tracklog.run.batch.queue import Slot, TaskOutcome, TaskQueue
-from tracklog.run.stream import RunEvent
 from tracklog.views.text.numbers import money, took
 from tracklog.views.text.printing import excerpt, safe, talk
+
+if TYPE_CHECKING:
+    from tracklog.app.run.child import RunEvent
+    from tracklog.app.run.many import Slot, TaskOutcome, TaskQueue
 
 _REDRAW_S = 0.25
 _WORD = 200  # letters of what a child said last

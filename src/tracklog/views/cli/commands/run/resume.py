@@ -8,14 +8,12 @@ from typing import NoReturn, cast
 
 import click
 
-from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
-from tracklog.errors import NotThere, UserError
+from tracklog.app.run.resume import interactive_command, session_to_continue
+from tracklog.errors import UserError
 from tracklog.home import Home, tracklog_home
-from tracklog.model.run_request import Agent, is_session_name
+from tracklog.model.run_request import Agent
 from tracklog.model.session import Session
-from tracklog.run.prepare import interactive_command, refuse_if_open
-from tracklog.views.cli.commands.run.child import folder_of, prompt_with_contexts, request_from, run_child
+from tracklog.views.cli.commands.run.child import folder_of, prompt_with_contexts, request_from, run_one
 from tracklog.views.cli.commands.run.option_values import ChildOptions, prompt_of
 from tracklog.views.cli.commands.run.options import ChildCommand, child_options
 from tracklog.views.cli.options import agent_option, home_option, json_option
@@ -43,7 +41,7 @@ def resume(
     tracklog resume @last
     tracklog resume 3f2a "now the tests" --max-cost 1 --json
     """
-    story = _story(session, agent, home)
+    story = session_to_continue(session, agent=agent, home=home, talk=STDERR)
     if prompt is None and given.prompt_file is None:
         _hand_over(story, given, Home(tracklog_home(home)))
     _go_on(story, prompt, given, home, as_json=as_json, is_fork=False)
@@ -67,16 +65,8 @@ def fork(
     \b
     tracklog fork 3f2a "try it the other way" --json
     """
-    story = _story(session, agent, home)
+    story = session_to_continue(session, agent=agent, home=home, talk=STDERR)
     _go_on(story, prompt, given, home, as_json=as_json, is_fork=True)
-
-
-def _story(session: str, agent: str | None, home: Path | None) -> Session:
-    stories = Stories((), agent=agent, filters=Filters(), home=home, talk=STDERR)
-    story = stories.named(session)
-    if stories.is_only_here(story):
-        raise NotThere(f"only the archive has {story.id}: `tracklog restore {story.id}` puts it back first")
-    return story
 
 
 def _go_on(
@@ -91,17 +81,18 @@ def _go_on(
     words = prompt_with_contexts(prompt_of(prompt, given.prompt_file), given, home)
     cwd = folder_of(given, story.cwd)
     request = request_from(given, cast(Agent, story.agent), words, cwd, resume=story.id, is_fork=is_fork)
-    raise click.exceptions.Exit(run_child(request, given, Home(tracklog_home(home)), as_json=as_json))
+    raise click.exceptions.Exit(run_one(request, given, Home(tracklog_home(home)), as_json=as_json))
 
 
 def _hand_over(story: Session, given: ChildOptions, ours: Home) -> NoReturn:
     """The client takes our place: its terminal, its signals, its exit code."""
-    if not is_session_name(story.id):
-        raise UserError(f"{story.id!r} is no session id that a client could go on with")
-    if not given.values["is_forced"]:
-        refuse_if_open(story.agent, story.id, env=os.environ, home=ours)
-    words = interactive_command(story.agent, story.id, client=given.values["client"], env=os.environ)
-    words += given.values["client_arguments"]
+    words = interactive_command(
+        story,
+        ours,
+        client=given.values["client"],
+        arguments=given.values["client_arguments"],
+        is_forced=given.values["is_forced"],
+    )
     cwd = folder_of(given, story.cwd)
     if not (os.isatty(0) and os.isatty(1)):
         shown = " ".join(map(for_the_shell, words))

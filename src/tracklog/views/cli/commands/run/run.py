@@ -7,16 +7,11 @@ from typing import Any, cast
 
 import click
 
+from tracklog.app.run.child import AGENTS
 from tracklog.errors import UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.model.run_request import Agent
-from tracklog.views.cli.commands.run.child import (
-    AGENTS,
-    folder_of,
-    prompt_with_contexts,
-    request_from,
-    run_child,
-)
+from tracklog.views.cli.commands.run.child import folder_of, prompt_with_contexts, request_from, run_one
 from tracklog.views.cli.commands.run.option_values import ChildOptions, prompt_of
 from tracklog.views.cli.commands.run.options import ChildCommand, ManyOptions, child_options, many_options
 from tracklog.views.cli.options import home_option, json_option
@@ -77,7 +72,7 @@ def run(
 
         run_repeatedly(request, many, ours, as_json=as_json, in_worktree=given.has_worktree)
     else:
-        raise click.exceptions.Exit(run_child(request, given, ours, as_json=as_json))
+        raise click.exceptions.Exit(run_one(request, given, ours, as_json=as_json))
 
 
 def _run_list(
@@ -91,11 +86,8 @@ def _run_list(
 
 
 def _newest(agent: Agent, cwd: Path, *, is_named: bool) -> str:
-    from tracklog.run.find_logs import newest_session
-
     if is_named:
         raise UserError("--continue goes on with a session that has its id already: leave --session-id out")
-    found = newest_session(agent, cwd)
-    if found is None:
-        raise UserError(f"no session of {agent} in {cwd} to go on with")
-    return found
+    from tracklog.app.run.resume import newest_session  # reads logs, which other runs need not
+
+    return newest_session(agent, cwd)
