@@ -134,6 +134,16 @@ def test_the_bytes_tell_what_happened(made: Made, happens: Callable[[Path], None
     assert summary(changes(made)) == {what: [f"{ONE}.jsonl"]}
 
 
+def test_a_line_written_over_by_one_that_ends_alike_is_noticed(made: Made) -> None:
+    path, line = transcript(made, ONE), b'{"type":"summary","summary":"%s' + b"x" * 20_000 + b'"}\n'
+    append(path, line % b"first" + line % b"one")
+    index_of(made)
+    os.truncate(path, path.stat().st_size - len(line) - 1)
+    append(path, line % b"two")
+    _append(path)
+    assert summary(changes(made)) == {"rewritten": [path.name]}
+
+
 def test_a_log_under_another_name_is_the_same_log(made: Made) -> None:
     path = transcript(made, ONE)
     path.rename(path.with_name("other.jsonl"))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -76,6 +77,21 @@ def test_a_log_that_grows_is_told_with_its_new_size(
     files.wait(0.05)
     write(path, b"{}\n{}\n")
     assert heard_of(files, path).size == 9
+
+
+def test_a_log_rewritten_with_its_length_and_time_is_told(
+    tmp_path: Path, watched: Callable[..., WatchedFiles]
+) -> None:
+    clock = Clock()
+    path = write(transcript(tmp_path))
+    files = watched(clock=clock)
+    files.begin()
+    files._hints.problem = "no watches are left"
+    times = path.stat()
+    path.write_bytes(b"[]\n")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    clock.now += 60
+    assert [file.path for file in files.wait(0.0)] == [path]
 
 
 def test_a_new_log_is_told_with_what_its_place_says(
