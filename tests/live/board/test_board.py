@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +10,7 @@ import msgspec
 import pytest
 
 from tests.live.live_home import ONE, TWO, LiveHome
+from tracklog.clock import moment_ms
 from tracklog.home import Home
 from tracklog.ledger.prices.rates import Prices
 from tracklog.live.board.board import Board, BoardRow, beneath_parents
@@ -193,3 +195,48 @@ def test_a_subagent_that_cannot_be_read_for_a_moment_is_counted_when_it_can_be(h
     assert (without.spending.cost_micro_usd, without.problem) == (175, "does not exist")
     assert without.spending.is_lower_bound
     assert (counted.spending.cost_micro_usd, counted.problem) == (350, None)
+
+
+def test_a_log_rewritten_with_its_length_and_time_is_counted_again(home: LiveHome) -> None:
+    home.prompt("one")
+    home.reply("I look.")
+    now = [0.0]
+    with closing(Watch(home.roots, spool=home.ours / "spool")) as watch:
+        watch.begin()
+        counts = BoardCounts(watch, PRICES, clock=lambda: now[0])
+        ((name, session),) = watch.sessions.items()
+        before = counts.of(name, session)
+        times = home.log().stat()
+        data = home.log().read_bytes()
+        home.log().write_bytes(
+            data.replace(b'"output_tokens": 5', b'"output_tokens": 9').replace(b": 10,", b": 40,")
+        )
+        os.utime(home.log(), ns=(times.st_atime_ns, times.st_mtime_ns))
+        assert home.log().stat().st_size == times.st_size
+        now[0] += 1000
+        watch.wait(0.2)
+        after = counts.of(name, session)
+    assert (before.spending.tokens, after.spending.tokens) == (15, 49)
+
+
+def test_the_beginning_of_a_session_is_that_of_its_log_also_when_it_was_rewritten(home: LiveHome) -> None:
+    home.prompt("one")
+    home.reply("I look.")
+    now = [0.0]
+    with closing(Watch(home.roots, spool=home.ours / "spool")) as watch:
+        watch.begin()
+        counts = BoardCounts(watch, PRICES, clock=lambda: now[0])
+        ((name, session),) = watch.sessions.items()
+        counts.of(name, session)
+        first = _named_day(home.log(), "2026-01-02")
+        now[0] += 1000
+        watch.wait(0.2)
+        after = counts.of(name, session)
+    assert after.began_ms == first
+
+
+def _named_day(log: Path, day: str) -> int:
+    """Writes another day into all lines; the first moment that the log names then."""
+    found = re.findall(rb'"timestamp": "([^"]+)"', data := log.read_bytes())
+    log.write_bytes(data.replace(found[0][:10], day.encode()))
+    return moment_ms(day + found[0][10:].decode())

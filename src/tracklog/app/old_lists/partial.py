@@ -32,9 +32,10 @@ from tracklog.sessions.tables_columns import (
     SubagentLine,
     sayable,
 )
+from tracklog.sources.log_file import FileStamp
 
 Name = tuple[str, str]  # agent and session
-_Stamp = tuple[tuple[str, int, int], ...]
+_Stamp = tuple[tuple[str, FileStamp], ...]
 
 
 class ApartSession(NamedTuple):
@@ -87,7 +88,7 @@ def spent_apart(sessions: ScopedSessions, prices: Prices, wanted: RequestFilter)
 
 
 def _stamp(files: SessionFiles) -> _Stamp:
-    return tuple((str(file.path), file.size, file.mtime_ns) for file in files.files)
+    return tuple((str(file.path), file.stamp) for file in files.files)
 
 
 def _read(sessions: ScopedSessions, files: SessionFiles, row: int) -> ApartSession | None:

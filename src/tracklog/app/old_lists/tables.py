@@ -47,6 +47,7 @@ from tracklog.sessions.tables_columns import (
 )
 from tracklog.sessions.tables_lists import texts_in
 from tracklog.sessions.tables_session import logs_of_session
+from tracklog.sources.log_file import FileStamp
 from tracklog.store.database import Database, reading
 from tracklog.store.scope import Scope
 
@@ -55,7 +56,7 @@ _LONG_S = 0.2  # who takes longer to bring the tables up to date
 _SHARE = 4  # does so at most one part in so many of the time
 _SIDES = ("", "-wal")
 _UNUSED: frozenset[Use] = frozenset()
-_Mark = tuple[tuple[int, int, int] | None, ...]
+_Mark = tuple[FileStamp | None, ...]
 
 
 class Shot(NamedTuple):
@@ -177,7 +178,7 @@ class Tables:
             if database is None:
                 self._growing = None
                 return None
-            inode = mark[0][0] if mark[0] else 0
+            inode = mark[0].inode if mark[0] else 0
             if (
                 self._growing is None or self._growing.inode != inode
             ):  # another index: rows have other numbers
@@ -197,13 +198,13 @@ def mark_of(home: Home) -> _Mark:
     return tuple(_stamp(f"{home.index}{side}") for side in _SIDES)
 
 
-def _stamp(path: str) -> tuple[int, int, int] | None:
+def _stamp(path: str) -> FileStamp | None:
     try:
         found = os.stat(path)
     except FileNotFoundError:
         return None
     # an empty file beside it says nothing: who only reads may have made it
-    return (found.st_ino, found.st_size, found.st_mtime_ns) if found.st_size else None
+    return FileStamp.of(found) if found.st_size else None
 
 
 class _Growing:

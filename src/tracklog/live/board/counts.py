@@ -1,7 +1,8 @@
 """Count what live sessions used: from their whole logs, and no more often than that takes.
 
 Rules
-  1. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log has grown.
+  1. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log was written to;
+     the beginning of a session and the minutes before it was watched only when its main log is another one.
   2. One counting takes at most a small part of the time. A caller that must not wait uses another thread (`CountsBeside`):
      what is not counted yet is missing until then, and never zero.
   3. A log that cannot be read says why; the row stays with what was counted before, and it is counted again when due.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC
+from pathlib import Path
 from queue import PriorityQueue
 from threading import Event, Lock, Thread
 from typing import NamedTuple
@@ -27,10 +29,12 @@ from tracklog.live.watch.watcher import Watch
 from tracklog.model.usage import Sight
 from tracklog.reading.session_files import Name, SessionFiles
 from tracklog.sources.files import NotReadable
-from tracklog.sources.log_file import Agent
+from tracklog.sources.log_file import Agent, FileStamp
+from tracklog.sources.tail.identity import GOES_ON, FileIdentity, IdentityTracker
 
 _LEAST_S = 1.0  # between two countings of one session
 _SHARE = 20  # a counting takes at most one part in so many of the time
+_Stamps = dict[Path, FileStamp] | None  # None: count it in any case
 _LIVING = ("waiting", "working", "idle")
 
 
@@ -83,8 +87,9 @@ class BoardCounts:
         self._counted: dict[Name, Counted] = {}
         self._related: dict[Name, list[SessionFiles]] = {}
         self._next: dict[
-            Name, tuple[int, float]
-        ] = {}  # of how many bytes it was counted, and when to count again
+            Name, tuple[_Stamps, float]
+        ] = {}  # of which logs it was counted, and when to count again
+        self._mains: dict[Name, FileIdentity] = {}  # the log of which the beginning was read
 
     def of(self, name: Name, session: WatchedSession) -> Counted:
         """The last counts of a session; counts first if it is due."""
@@ -94,12 +99,12 @@ class BoardCounts:
 
     def _due(self, name: Name, session: WatchedSession) -> _Job | None:
         files = self._watch.logs_of(session)
-        size, now = sum(file.size for file in files), self._clock()
-        counted, again_at = self._next.get(name, (-1, 0.0))
+        stamps, now = {file.path: file.stamp for file in files}, self._clock()
+        counted, again_at = self._next.get(name, (None, 0.0))
         agent = support_for(session.agent).name
-        if not files or agent is None or size == counted or now < again_at:
+        if not files or agent is None or stamps == counted or now < again_at:
             return None
-        self._next[name] = size, now + _LEAST_S
+        self._next[name] = stamps, now + _LEAST_S
         own = SessionFiles(session.id, agent, tuple(files))
         if name not in self._related:
             self._related[name] = self._watch.related_to(own)
@@ -109,23 +114,31 @@ class BoardCounts:
         began = self._clock()
         self._counted[job.name] = self._told(job)
         took_s = self._clock() - began
-        size, _ = self._next[job.name]
+        stamps, _ = self._next[job.name]
         if self._counted[job.name].problem is not None:
-            size = -1  # so it is counted again although the logs do not grow
-        self._next[job.name] = size, began + max(_LEAST_S, took_s * _SHARE)
+            stamps = None  # so it is counted again although nothing is written to the logs
+        self._next[job.name] = stamps, began + max(_LEAST_S, took_s * _SHARE)
 
     def _told(self, job: _Job) -> Counted:
         before = self._counted.get(job.name, Counted())
-        main = (job.own.mains or job.own.files)[0]
         try:
-            began = before.began_ms if before.began_ms is not None else began_ms(main)
-            minutes = before.before if before.is_counted else minutes_in(main, job.watched_since_ms)
+            began, minutes = self._beginning(job, before)
         except NotReadable as refused:
             return before._replace(problem=refused.why)
         spending, problem = _spent(job, self._prices, may_fork=self.may_fork)
         if problem is not None and before.is_counted:
             return before._replace(problem=problem)
         return Counted(spending, is_counted=True, began_ms=began, before=minutes, problem=problem)
+
+    def _beginning(self, job: _Job, before: Counted) -> tuple[int | None, Minutes]:
+        main = (job.own.mains or job.own.files)[0]
+        known = self._mains.get(job.name)
+        if known is not None and known.compare(main) in GOES_ON:
+            return before.began_ms if before.began_ms is not None else began_ms(main), before.before
+        tracker = IdentityTracker.at(main, main.size)
+        found = began_ms(main), minutes_in(main, job.watched_since_ms)
+        self._mains[job.name] = FileIdentity(main.device, main.inode).read_to(tracker)
+        return found
 
 
 class CountsBeside(BoardCounts):
