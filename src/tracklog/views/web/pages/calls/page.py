@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from tracklog.app.old_lists.call_tables import CallCursor, CallPage, Sort, WantedCalls
 from tracklog.app.old_lists.choice import SessionFilter, SessionSelection
+from tracklog.app.old_lists.list_pages import calls_page
 from tracklog.app.old_lists.sets import SessionTable
 from tracklog.app.old_lists.tables import Shot
 from tracklog.views.html import numbers
@@ -137,12 +138,16 @@ def calls(request: Request) -> Response:
 def _listed(request: Request, asked: CallsPageQuery, shot: Shot) -> Response:
     site = site_of(request)
     wanted = asked.wanted._replace(rows=rows_meant(asked.given, shot.sessions))
-    with site.reading() as database:
-        if thread := asked.given.get("thread"):
-            wanted = wanted._replace(places=shot.in_thread(database, wanted.rows or (), thread))
-        chosen = shot.calls.chosen(wanted)
-        found = chosen.page(asked.sort, is_descending=asked.is_descending, after=asked.after, most=PAGE)
-        details = shot.details(database, found.calls) if database is not None else {}
+    chosen, found, details = calls_page(
+        site.home,
+        shot,
+        wanted,
+        thread=asked.given.get("thread"),
+        sort=asked.sort,
+        is_descending=asked.is_descending,
+        after=asked.after,
+        most=PAGE,
+    )
     return page(
         request,
         "calls.html",

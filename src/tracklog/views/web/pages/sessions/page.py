@@ -11,16 +11,16 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tracklog.app.old_lists.choice import Cursor, Page, SessionFilter, SessionSelection, fits
+from tracklog.app.old_lists.choice import Cursor, Page, SessionFilter, fits
+from tracklog.app.old_lists.list_pages import sessions_page
 from tracklog.app.old_lists.sets import SORTS, Name
 from tracklog.app.old_lists.tables import Shot
-from tracklog.ledger.pricing import RequestFilter as WantedRequests
 from tracklog.views.html import numbers
 from tracklog.views.web.addresses import (
     NotMeant,
@@ -102,17 +102,17 @@ def sessions(request: Request) -> Response:
 
 def _listed(request: Request, asked: SessionsPageQuery, shot: Shot) -> Response:
     site = site_of(request)
-    with site.reading() as database:
-        table = shot.sessions
-        if asked.wanted.has_period and database is not None:
-            table = table.with_spent(site.tables.spent_during(database, _requests(asked.wanted)))
-        chosen = SessionSelection(table, asked.wanted, live_states(site))
-        found = chosen.page(asked.sort, is_descending=asked.is_descending, after=asked.after, most=PAGE)
-        subagents = (
-            shot.subagents(database, [one.row for one in found.sessions if one.subagents])
-            if database is not None
-            else {}
-        )
+    chosen, found, subagents = sessions_page(
+        site.home,
+        site.tables,
+        shot,
+        asked.wanted,
+        states=live_states(site),
+        sort=asked.sort,
+        is_descending=asked.is_descending,
+        after=asked.after,
+        most=PAGE,
+    )
     now = site.now()
     return page(
         request,
@@ -137,15 +137,6 @@ def _listed(request: Request, asked: SessionsPageQuery, shot: Shot) -> Response:
         numbers=numbers,
         roots=site.places,
     )
-
-
-def _requests(wanted: SessionFilter) -> WantedRequests:
-    """The requests of the selected period."""
-    return WantedRequests(_moment(wanted.since_ms), _moment(wanted.until_ms))
-
-
-def _moment(ms: int | None) -> datetime | None:
-    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
 
 
 def _next(address: PageUrl, found: Page) -> str | None:
