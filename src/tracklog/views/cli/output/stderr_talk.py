@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
-from tracklog.app.talk import Progress, Talk
-from tracklog.views.cli.output.progress import progress_of_unknown
 from tracklog.views.text.printing import talk
+
+if TYPE_CHECKING:  # every fast command loads this module
+    from tracklog.app.talk import Progress, Talk
 
 
 class _StderrTalk:
@@ -16,6 +18,9 @@ class _StderrTalk:
         talk(text)
 
     def progress(self, label: str) -> AbstractContextManager[Progress]:
+        # only work loads it, no fast answer
+        from tracklog.views.cli.output.progress import progress_of_unknown
+
         return progress_of_unknown(label)
 
 
