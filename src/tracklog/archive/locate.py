@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from tracklog.agents.supported import support_for
 from tracklog.archive import tables
 from tracklog.sources.log_file import FileKind, LogFile
+from tracklog.sources.tail.identity import is_gone
 from tracklog.store import catalogue
 from tracklog.store.database import Database
 from tracklog.store.scope import Scope
@@ -62,7 +63,7 @@ def logs_beyond(database: Database, scope: Scope, found: Collection[Path]) -> li
         and row.id in at
         and at[row.id].stored_bytes
         and scope.holds(row.path)
-        and (row.state == "kept" or not os.path.lexists(row.path))
+        and (row.state == "kept" or is_gone(row.path))
     ]
 
 

@@ -10,7 +10,6 @@ Rules
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,6 +50,7 @@ from tracklog.sessions.tables_session import (
 )
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.log_file import THREAD_KINDS, LogFile, Root
+from tracklog.sources.tail.identity import is_gone
 from tracklog.store.database import Database
 from tracklog.store.scope import Scope
 from tracklog.store.values import KnownFile
@@ -176,7 +176,7 @@ def _from_the_index(database: Database, agent: str, id: str, scope: Scope) -> Se
 
 def _is_gone(file: KnownFile) -> bool:
     """Whether a log is no longer at its source, even if the index does not know so yet."""
-    return file.state == "kept" or not os.path.lexists(file.path)
+    return file.state == "kept" or is_gone(file.path)
 
 
 def _by_thread(files: Sequence[LogFile], id: str) -> list[ThreadLogs]:

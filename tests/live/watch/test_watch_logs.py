@@ -208,6 +208,16 @@ def test_a_log_of_which_nothing_is_known_again_is_undecided_for_a_while(
     assert logs.undecided() == []
 
 
+def test_a_log_that_moved_and_left_a_link_is_followed_where_it_is(tmp_path: Path) -> None:
+    path, logs = place(tmp_path), FollowedLogs()
+    write(path, "a")
+    assert told(logs, path) == ["a"]
+    there = path.rename(place(tmp_path, "-q"))
+    path.symlink_to(there)
+    write(there, "b")
+    assert told(logs, there) == ["b"]
+
+
 def test_of_a_log_that_is_gone_nothing_is_kept(tmp_path: Path) -> None:
     clock = Clock()
     path, logs = place(tmp_path), FollowedLogs(clock=clock)

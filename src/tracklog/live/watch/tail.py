@@ -43,7 +43,7 @@ from tracklog.model.records import Piece
 from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.lines import Cutter, Line
 from tracklog.sources.log_file import LogFile
-from tracklog.sources.tail.identity import IdentityTracker
+from tracklog.sources.tail.identity import IdentityTracker, is_gone
 
 READ_BEFORE = 512 << 10  # bytes of what was there before: the last turns
 PATIENCE_S = 2.0  # with a log in which nothing is found that is remembered
@@ -292,7 +292,7 @@ class FollowedLogs:
     def follow(self, file: LogFile) -> Tail | None:
         """Follow a log from its known offset; None if it went while others were read: it is followed elsewhere."""
         path = str(file.path)
-        if not os.path.lexists(path):
+        if is_gone(path):
             return None
         tail = self._moved_here(file)
         if tail is None:
@@ -341,7 +341,7 @@ class FollowedLogs:
         """The tail of a log that was at another place, of which nothing is left there."""
         name = f"/{file.path.name}"
         for path, tail in self._tails.items():
-            if (path.endswith(name) or tail.offset_in(file) is not None) and not os.path.lexists(path):
+            if (path.endswith(name) or tail.offset_in(file) is not None) and is_gone(path):
                 del self._tails[path], self._changed_at[path]
                 tail.move_to(file)
                 return tail
@@ -354,5 +354,5 @@ class FollowedLogs:
         if told is None:
             told = self._left_at.get(str(file.path))
         name = f"/{file.path.name}"
-        moved = (path for path in self._left_at if path.endswith(name) and not os.path.lexists(path))
+        moved = (path for path in self._left_at if path.endswith(name) and is_gone(path))
         return next((self._left_at[path] for path in moved), None) if told is None else told

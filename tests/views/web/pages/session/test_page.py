@@ -483,14 +483,21 @@ def test_a_log_that_is_deleted_while_its_page_is_open_is_told_of(tmp_path: Path)
     assert get(app, f"/picture/claude/{ID}?seq=1").status == 404
 
 
-def test_a_log_that_is_gone_is_read_from_the_archive_before_the_index_has_noticed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("leaves_link", [False, True])
+def test_a_log_that_is_gone_is_read_from_the_archive_before_the_index_has_noticed(
+    tmp_path: Path, *, leaves_link: bool
+) -> None:
     app = app_over(tmp_path, *TALK)
     before = seqs(get(app, f"/s/claude/{ID}").text)
-    next((tmp_path / "logs").rglob("*.jsonl")).unlink()
+    log = next((tmp_path / "logs").rglob("*.jsonl"))
+    away = log.rename(tmp_path / "away")
+    if leaves_link:  # which is never followed
+        log.symlink_to(away)
     page = get(app, f"/s/claude/{ID}").text
     assert seqs(page) == before
     assert "only here" in page
     assert "does not exist" not in page
+    assert "symbolic link" not in page
 
 
 def test_header_and_what_stands_beside_are_asked_for_by_themselves(tmp_path: Path) -> None:
