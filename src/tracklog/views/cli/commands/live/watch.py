@@ -1,8 +1,6 @@
-"""`tracklog watch`: what happens in running sessions, as it happens.
+"""`tracklog watch`: print the events of running sessions as they happen, a line for people or a document for scripts.
 
-What is done for an event that is shown: a bell, a notification, a program. Only what was asked for.
-
-Live events in words: a line for people, a document for scripts.
+For each event that is printed it rings, notifies or runs a program, as asked.
 """
 
 from __future__ import annotations
@@ -18,7 +16,15 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
-from tracklog.app.live.watch import LiveEvent, notify_of_wait, ring, run_program, watched_events
+from tracklog.app.live.watch import (
+    LiveEvent,
+    WatchQuery,
+    notify_of_wait,
+    ring,
+    run_program,
+    verdict_of,
+    watched_events,
+)
 from tracklog.errors import NOT_FINE, UserError
 from tracklog.views.cli.options import agent_option, home_option, json_lines_option, root_option
 from tracklog.views.text.printing import answer, excerpt, safe, short_id, talk
@@ -27,7 +33,7 @@ _WIDTH = 100
 
 
 def event_document(event: LiveEvent) -> str:
-    """One line of JSON: what every event has, and behind it what only this kind has."""
+    """One line of JSON: the fields of every event, then those of its kind."""
     known = {
         "n": event.n,
         "at": event.at,
@@ -45,7 +51,7 @@ def event_document(event: LiveEvent) -> str:
 
 
 def event_line(event: LiveEvent) -> str:
-    """One line for people: when, whose, what."""
+    """One line for people: time, session, what happened."""
     who = short_id(event.session or "") if event.session else ""
     thread = "" if event.thread in (None, "main") else f" {short_id(event.thread or '')}"
     return f"{event.at[11:19]}  {who}{thread}  {_words(event)}".rstrip()
@@ -91,22 +97,22 @@ _PLACEHOLDER = re.compile(r"\{(event|session|state|path)\}")
 
 
 class Acts(NamedTuple):
-    """What is to be done."""
+    """What to do for each event."""
 
     words: tuple[str, ...] = ()
     rings: bool = False
     notifies: bool = False
 
     def do(self, event: LiveEvent) -> None:
-        """Does it for one event; bell and notification are for those that wait."""
+        """Act on one event; bell and notification are for sessions that wait."""
         if event.event == _WAITS:
             if self.rings:
                 ring(sys.stderr)
             if self.notifies and (why := notify_of_wait(event)) is not None:
                 talk(f"tracklog: no notification: {why}")
         if self.words:
-            told = event_document(event).encode() + b"\n"
-            why = run_program([_filled(word, event) for word in self.words], told)
+            document = event_document(event).encode() + b"\n"
+            why = run_program([_filled(word, event) for word in self.words], document)
             if why is not None:
                 talk(f"tracklog: {why}")
 
@@ -156,7 +162,6 @@ def _filled(word: str, event: LiveEvent) -> str:
 
 
 STATES = ("idle", "waiting", "working", "ended")
-_OVER = ("ended", "crashed")
 
 
 @click.command
@@ -208,50 +213,28 @@ def watch(
     """
     if until is not None and session is None:
         raise UserError("--until needs a SESSION: tracklog watch --until idle SESSION")
-    with watched_events(session, roots, agent=agent, home=home, after=after) as seen:
+    query = WatchQuery(session, roots, agent, home, after, events, project)
+    with watched_events(query) as seen:
         if until is not None and seen.state is not None:
             if seen.state.state == "unknown":
                 talk("tracklog: nobody can say what the session does: its process is not known")
                 raise click.exceptions.Exit(NOT_FINE)
-            if (end := _verdict(seen.state.state, until)) is not None:
-                raise click.exceptions.Exit(end)
-        is_meant = _filter(seen.name, events, project)
+            _end_by(seen.state.state, until)
         for event in seen.events:
-            if is_meant(event):
+            if query.wants(event, seen.name):
                 answer(event_document(event) if as_json else event_line(event))
                 sys.stdout.flush()
                 acts.do(event)
-            if until is not None and event.n > seen.known_n and seen.name == (event.agent, event.session):
-                end = _verdict_by(event, until)
-                if end is not None:
-                    raise click.exceptions.Exit(end)
+            is_of_it = event.n > seen.known_n and seen.name == (event.agent, event.session)
+            if until is not None and is_of_it and event.event == "state_changed":
+                _end_by(str(event.data.get("state")), until)
 
 
-def _filter(
-    name: tuple[str, str] | None, events: tuple[str, ...], project: str | None
-) -> Callable[[LiveEvent], bool]:
-    from tracklog.app.scope.filters import is_in_project
-
-    def is_meant(event: LiveEvent) -> bool:
-        if name is not None and name != (event.agent, event.session):
-            return event.event == "gap"
-        if project is not None and not is_in_project(event.cwd or "", project):
-            return event.event == "gap"
-        return not events or event.event in events
-
-    return is_meant
-
-
-def _verdict_by(event: LiveEvent, until: str) -> int | None:
-    return _verdict(str(event.data.get("state")), until) if event.event == "state_changed" else None
-
-
-def _verdict(state: str, until: str) -> int | None:
-    """How it ends, if it does: what has ended does not come back."""
-    if state == until:
-        return 0
-    if state in _OVER:
-        if until != "ended":
-            talk(f"tracklog: the session has {state}")
-        return 0 if until == "ended" else NOT_FINE
-    return None
+def _end_by(state: str, until: str) -> None:
+    """End the command if the session is as wanted, or can no longer become so."""
+    verdict = verdict_of(state, until)
+    if verdict == "missed":
+        talk(f"tracklog: the session has {state}")
+        raise click.exceptions.Exit(NOT_FINE)
+    if verdict == "reached":
+        raise click.exceptions.Exit(0)
