@@ -10,7 +10,6 @@ from tests.views.web.search_site import asked, site_over
 from tracklog.live.board.board import BoardRow
 from tracklog.live.board.counts import SessionUsage
 from tracklog.model.states import LiveState
-from tracklog.store.database import reading
 from tracklog.views.web.pages.search.page import palette_groups
 from tracklog.views.web.site import Site
 
@@ -23,8 +22,7 @@ def site(tmp_path: Path) -> Site:
 
 
 def offered(site: Site, text: str) -> dict[str, list[str]]:
-    with reading(site.home) as database:
-        groups = palette_groups(site, database, text)
+    groups = palette_groups(site, text)
     return {group.title: [option.words for option in group.options] for group in groups}
 
 

@@ -17,9 +17,9 @@ from starlette.responses import Response
 
 from tracklog.app.old_lists.call_tables import CallCursor, CallPage, Sort, WantedCalls
 from tracklog.app.old_lists.choice import SessionFilter, SessionSelection
-from tracklog.app.old_lists.list_pages import calls_page
 from tracklog.app.old_lists.sets import SessionTable
 from tracklog.app.old_lists.tables import Shot
+from tracklog.app.pages.lists import calls_page
 from tracklog.views.html import numbers
 from tracklog.views.web.addresses import (
     NotMeant,

@@ -9,9 +9,9 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from tracklog.app.old_lists.call_tables import ChosenCalls, ToolFigures
-from tracklog.app.old_lists.list_pages import CallDetails, CallLine
 from tracklog.app.old_lists.sets import SessionTable
 from tracklog.app.old_lists.tables import Shot
+from tracklog.app.pages.lists import CallDetails, CallLine
 from tracklog.model.session_rules import is_tool
 from tracklog.views.html import numbers
 from tracklog.views.html.legible import shown

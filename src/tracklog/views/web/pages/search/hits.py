@@ -15,14 +15,23 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from tracklog.app.pages.search import (
+    COUNTED,
+    FacetValue,
+    Hit,
+    Query,
+    QueryPart,
+    Results,
+    SearchPage,
+    SessionHits,
+    Shown,
+    Snippet,
+    Span,
+    parts_of,
+    with_filters,
+    without,
+)
 from tracklog.clock import local_zone
-from tracklog.search.find import Shown
-from tracklog.search.query import Query
-from tracklog.search.query_edit import QueryPart, parts_of, with_filters, without
-from tracklog.search.results import Clean, Results, SessionHits, all_clean
-from tracklog.search.snippets import Snippet
-from tracklog.search.tables import COUNTED, Hit
-from tracklog.search.tables_facets import FacetValue, Span
 from tracklog.views.documents.search import SOURCE_WORDS
 from tracklog.views.html.legible import shown as legible
 from tracklog.views.html.numbers import when
@@ -93,16 +102,11 @@ class GroupView(NamedTuple):
     hits: list[HitView]
 
 
-def group_views(
-    asked: SearchPageQuery, query: Query, found: Results, *, clean: Clean, now: datetime
-) -> list[GroupView]:
+def group_views(asked: SearchPageQuery, query: Query, found: SearchPage, *, now: datetime) -> list[GroupView]:
     """The sessions of a page."""
     first = next((term.words for term in query.terms), "")
-    titles = all_clean([(group.seen.title if group.seen else None) or "" for group in found.groups], clean)
-    return [
-        _group(asked, group, found, title=title, words=first, now=now)
-        for group, title in zip(found.groups, titles, strict=True)
-    ]
+    groups = zip(found.results.groups, found.titles, strict=True)
+    return [_group(asked, group, found.results, title=title, words=first, now=now) for group, title in groups]
 
 
 def _group(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -15,16 +14,20 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tracklog.app.live.board import named
-from tracklog.errors import UserError
-from tracklog.live.board.board import BoardRow
-from tracklog.search.query import Query
-from tracklog.search.query_edit import parts_of, without
-from tracklog.search.results import Clean, Results, words_alone
-from tracklog.search.results import results as found_by
-from tracklog.secrets.redact import NotClean, Redactor, redactor_of
-from tracklog.sessions.tables_lists import NamedSession, sessions_named
-from tracklog.store.database import Database
+from tracklog.app.pages.search import (
+    BoardRow,
+    MaskingError,
+    NamedSession,
+    Query,
+    Results,
+    SearchBusyError,
+    SearchPage,
+    is_searchable,
+    parts_of,
+    search_page,
+    sessions_to_open,
+    without,
+)
 from tracklog.views.html.legible import gist, shown
 from tracklog.views.html.numbers import when
 from tracklog.views.web.frame import NAV, fragment, page, session_address
@@ -43,7 +46,6 @@ LONGEST = 200  # letters of the words that count
 _SESSIONS = 10
 _AT_REST = 6  # sessions that are offered before anything is typed
 _ACTIONS = (("theme", "Change the colours", "theme dark light auto"), ("help", "Keys on this page", "help ?"))
-_RUNS = ("waiting", "working")
 
 
 class Option(NamedTuple):
@@ -65,12 +67,12 @@ class OptionGroup(NamedTuple):
     options: list[Option]
 
 
-def palette_groups(site: Site, database: Database | None, text: str) -> list[OptionGroup]:
+def palette_groups(site: Site, text: str) -> list[OptionGroup]:
     """The options that match some words; without any, the most likely ones."""
     text = text[:LONGEST].strip()
     groups = [
         OptionGroup("Pages", list(_page_options(text))),
-        OptionGroup("Sessions", _sessions(site, database, text)),
+        OptionGroup("Sessions", _sessions(site, text)),
         OptionGroup("Here", list(_actions(text))),
         OptionGroup("Search", list(_searches(text))),
     ]
@@ -96,21 +98,14 @@ def _searches(text: str) -> Iterator[Option]:
         yield Option(f"Search for {gist(text, 60)}", "in all sessions", f"/search?{urlencode({'q': text})}")
 
 
-def _sessions(site: Site, database: Database | None, text: str) -> list[Option]:
+def _sessions(site: Site, text: str) -> list[Option]:
     """Matching sessions: running ones first, then the last used."""
     limit, now = _SESSIONS if text else _AT_REST, site.now()
-    running = [row for row in site.live.snapshot().rows if row.state.state in _RUNS]
-    running = [row for row in named(running, database) if _fits(row, text)]
-    found = {(row.agent, row.id): _of_row(row, now) for row in running[:limit]}
-    if database is not None:
-        for one in sessions_named(database.db, text, scope=site.scope, limit=limit):
-            found.setdefault((one.agent, one.id), _of_named(one, now))
+    running, known = sessions_to_open(site.home, site.scope, site.live.snapshot().rows, text, limit=limit)
+    found = {(row.agent, row.id): _of_row(row, now) for row in running}
+    for one in known:
+        found.setdefault((one.agent, one.id), _of_named(one, now))
     return list(found.values())[:limit]
-
-
-def _fits(row: BoardRow, text: str) -> bool:
-    told = f"{row.title or ''} {row.project or ''}".lower()
-    return all(word in told or row.id.lower().startswith(word) for word in text.lower().split())
 
 
 def _of_row(row: BoardRow, now: datetime) -> Option:
@@ -150,8 +145,6 @@ EXAMPLES = (
     ("role:prompt project:app", "what you asked for in a project"),
     (r"re:/E\d{4}: .+ not found/", "a regular expression"),
 )
-_patterns = Lock()  # each takes a processor for seconds
-_WAIT_S = 3.0
 
 
 def search(request: Request) -> Response:
@@ -171,9 +164,7 @@ def results(request: Request) -> Response:
 
 def palette(request: Request) -> Response:
     """The options of the palette."""
-    site = site_of(request)
-    with site.reading() as database:
-        groups = palette_groups(site, database, request.query_params.get("q", ""))
+    groups = palette_groups(site_of(request), request.query_params.get("q", ""))
     return fragment("_palette.html", groups=groups)
 
 
@@ -195,56 +186,42 @@ def _values(site: Site, asked: SearchPageQuery, *, begun: Meant | None = None) -
         return values
     meant = begun or meant_by(asked.text, site.now())
     values["wrong"] = meant.wrong
-    with site.reading() as database:
-        values["is_indexed"] = database is not None
-        if database is None or meant.query is None:
-            return values
-        if meant.query.pattern is None:
-            return values | _answered(site, database, asked, meant, meant.query)
-        if not _patterns.acquire(timeout=_WAIT_S):
-            return values | {"is_busy": True}
-        try:
-            return values | _answered(site, database, asked, meant, meant.query)
-        finally:
-            _patterns.release()
-
-
-def _answered(
-    site: Site, database: Database, asked: SearchPageQuery, meant: Meant, query: Query
-) -> dict[str, Any]:
+    query = meant.query
+    if query is None:
+        return values | {"is_indexed": is_searchable(site.home)}
     try:
-        clean = _as_it_is if asked.shows_secrets else _cleaner(redactor_of(site.home))
-    except UserError as error:  # nothing is shown that is not masked
-        return {"no_mask": shown(str(error))}
-    found = found_by(database, query, scope=site.scope, by=asked.by, page=asked.page, clean=clean)
-    asked = asked._replace(text=meant.text)
+        found = search_page(
+            site.home,
+            site.scope,
+            query,
+            by=asked.by,
+            page=asked.page,
+            shows_secrets=asked.shows_secrets,
+        )
+    except SearchBusyError:
+        return values | {"is_busy": True}
+    except MaskingError as error:
+        return values | {"no_mask": shown(str(error))}
+    if found is None:
+        return values | {"is_indexed": False}
+    return values | _answered(asked._replace(text=meant.text), query, found, now=site.now())
+
+
+def _answered(asked: SearchPageQuery, query: Query, page: SearchPage, *, now: datetime) -> dict[str, Any]:
+    found = page.results
     return {
         "found": found,
         "total": total_words(found),
-        "groups": group_views(asked, query, found, clean=clean, now=site.now()),
+        "groups": group_views(asked, query, page, now=now),
         "facets": facet_views(asked, query, found),
         "by_time": asked.address(by="time"),
         "by_relevance": asked.address(by="relevance"),
         "pages": _pages(asked, found),
         "older": older_address(asked, query, found) if asked.page == found.n_pages else None,
         "unmasked": asked.address(shows_secrets=True, page=asked.page) if found.n_masked else None,
-        "alone": [] if found.total else _alone(site, database, asked, query),
+        "alone": list(_alone(asked, page)),
         "unfiltered": None if found.total else _unfiltered(asked, query),
     }
-
-
-def _cleaner(redactor: Redactor) -> Clean:
-    def clean(text: str) -> str:
-        try:
-            return redactor.text(text)
-        except NotClean:
-            return "(more secrets than can be masked stand here)"
-
-    return clean
-
-
-def _as_it_is(text: str) -> str:
-    return text
 
 
 def _pages(asked: SearchPageQuery, found: Results) -> dict[str, Any]:
@@ -259,15 +236,11 @@ def _pages(asked: SearchPageQuery, found: Results) -> dict[str, Any]:
     }
 
 
-def _alone(
-    site: Site, database: Database, asked: SearchPageQuery, query: Query
-) -> list[tuple[str, str, str]]:
+def _alone(asked: SearchPageQuery, page: SearchPage) -> Iterator[tuple[str, str, str]]:
     """For each word of a query without hits: how many texts it finds by itself, and their address."""
-    told = []
-    for one in words_alone(database, query, scope=site.scope):
+    for one in page.alone:
         n = f"{one.n:,}" if one.is_exact else f"more than {one.n:,}"
-        told.append((shown(one.words, most=200), n if one.n else "no", asked.address(text=one.words)))
-    return told
+        yield shown(one.words, most=200), n if one.n else "no", asked.address(text=one.words)
 
 
 def _unfiltered(asked: SearchPageQuery, query: Query) -> str | None:

@@ -15,11 +15,22 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 
+from tracklog.app.pages.search import (
+    LONGEST_QUERY,
+    By,
+    MomentMeant,
+    Query,
+    QueryPart,
+    is_letter,
+    parse,
+    parts_of,
+    plain_query,
+    without,
+    wrong_letter,
+    wrong_part,
+)
 from tracklog.app.scope.filters import moment_meant
 from tracklog.errors import UserError
-from tracklog.search.query import LONGEST_QUERY, MomentMeant, Query, is_letter, parse
-from tracklog.search.query_edit import QueryPart, parts_of, plain_query, without, wrong_letter, wrong_part
-from tracklog.search.tables import By
 from tracklog.views.html.legible import shown
 
 _AROUND = 80  # letters around the invalid place

@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tracklog.app.old_lists.choice import Cursor, Page, SessionFilter, fits
-from tracklog.app.old_lists.list_pages import sessions_page
 from tracklog.app.old_lists.sets import SORTS, Name
 from tracklog.app.old_lists.tables import Shot
+from tracklog.app.pages.lists import sessions_page
 from tracklog.views.html import numbers
 from tracklog.views.web.addresses import (
     NotMeant,

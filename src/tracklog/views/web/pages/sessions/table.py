@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from tracklog.app.old_lists.choice import SelectionTotals, SessionSelection
 from tracklog.app.old_lists.costs import SessionCost
-from tracklog.app.old_lists.list_pages import SubagentLine
 from tracklog.app.old_lists.sets import IN_WORDS, TableSession
+from tracklog.app.pages.lists import SubagentLine
 from tracklog.model.usage import micro
 from tracklog.views.html import numbers
 from tracklog.views.html.legible import shown
