@@ -6,21 +6,24 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from tracklog.agents.discovery import find_all
 from tracklog.app.index.open import Index, indexed, why_there_is_none
+from tracklog.app.scope.resolve import find_logs
 from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home, tracklog_home
-
-if TYPE_CHECKING:
-    from tracklog.secrets.allowlist import Allowance as Allowance
-    from tracklog.secrets.allowlist import AllowList
-    from tracklog.secrets.scan import Looking, Scan
-    from tracklog.secrets.tables import LoggedSecret as LoggedSecret
-    from tracklog.secrets.tables import Which
-    from tracklog.sources.log_file import LogFile, Skipped
-    from tracklog.store.database import Database
+from tracklog.secrets.allowlist import LIST_NAME, AllowList, allow, allow_list, disallow, meant
+from tracklog.secrets.allowlist import Allowance as Allowance
+from tracklog.secrets.find import find
+from tracklog.secrets.redact import hash_of, redaction_key
+from tracklog.secrets.scan import Looking, Scan, is_harmless, out_of_reach, scan_files, scan_index
+from tracklog.secrets.tables import LoggedSecret as LoggedSecret
+from tracklog.secrets.tables import Which, extent, has_past, not_scanned, standing, to_scan
+from tracklog.sources.log_file import LogFile, Skipped
+from tracklog.store.catalogue import numbers
+from tracklog.store.database import Database
 
 
 class ScanResult(NamedTuple):
@@ -58,7 +61,6 @@ class ScanQuery(NamedTuple):
 
 def scan_logs(asked: ScanQuery, paths: Sequence[Path], *, syncs: bool, talk: Talk = QUIET) -> ScanResult:
     """Secrets in the logs and folders that are named, or, if none is, in all; no value of them is told."""
-    from tracklog.secrets.allowlist import allow_list
 
     ours = Home(tracklog_home(asked.home))
     allowed = allow_list(ours)  # before the work: a list that cannot be read ends all
@@ -69,13 +71,11 @@ def scan_logs(asked: ScanQuery, paths: Sequence[Path], *, syncs: bool, talk: Tal
 
 
 def _looking(home: Home, kinds: Sequence[str]) -> Looking:
-    from tracklog.secrets.redact import redaction_key
-    from tracklog.secrets.scan import Looking
 
     looking = Looking(redaction_key(home))
     known = {rule.kind for rule in looking.book.rules}
     if unknown := next((kind for kind in kinds if kind not in known), None):
-        from difflib import get_close_matches
+        from difflib import get_close_matches  # only for an error
 
         near = ", ".join(get_close_matches(unknown, known, n=5, cutoff=0.5))
         raise UserError(f"no rule is called {unknown!r}" + (f"; near it: {near}" if near else ""))
@@ -84,8 +84,6 @@ def _looking(home: Home, kinds: Sequence[str]) -> Looking:
 
 def _in_files(paths: Sequence[Path], asked: ScanQuery, looking: Looking, talk: Talk) -> ScanResult:
     """Looks through what is named, without the index."""
-    from tracklog.app.scope.resolve import find_logs
-    from tracklog.secrets.scan import is_harmless
 
     found = find_logs(paths, agent=asked.agent)
     files = [file for file in found.files if asked.since_ns is None or file.mtime_ns >= asked.since_ns]
@@ -99,7 +97,6 @@ def _in_files(paths: Sequence[Path], asked: ScanQuery, looking: Looking, talk: T
 
 
 def _scan_files(files: Sequence[LogFile], looking: Looking, talk: Talk) -> Scan:
-    from tracklog.secrets.scan import scan_files
 
     with talk.progress("scanning") as (set_total, tell):
         return scan_files(files, looking, on_plan=set_total, on_read=tell)
@@ -107,7 +104,6 @@ def _scan_files(files: Sequence[LogFile], looking: Looking, talk: Talk) -> Scan:
 
 def _in_index(asked: ScanQuery, looking: Looking, talk: Talk, *, syncs: bool) -> ScanResult:
     """Looks through what is new, and answers from the index; what it does not keep is looked through each time."""
-    from tracklog.secrets.tables import Which, extent, not_scanned, standing
 
     with indexed(asked.roots, home=asked.home, talk=talk, syncs=syncs, settles=False, makes=syncs) as index:
         if index is None:
@@ -120,7 +116,6 @@ def _in_index(asked: ScanQuery, looking: Looking, talk: Talk, *, syncs: bool) ->
         unscanned = _as_skipped(not_scanned(db, which, rules=looking.rules))
         found = standing(db, which, rules=looking.rules)
         known = extent(db, which)
-    from tracklog.secrets.scan import is_harmless
 
     if beyond is not None:
         found = sorted([*found, *beyond.standing], key=lambda one: (one.path, one.line, one.kind))
@@ -143,12 +138,10 @@ def _in_index(asked: ScanQuery, looking: Looking, talk: Talk, *, syncs: bool) ->
 
 def _scan_what_is_new(database: Database, which: Which, looking: Looking, talk: Talk) -> int:
     """Only who finds something new takes the lock of the index."""
-    from tracklog.secrets.tables import has_past, to_scan
 
     if not to_scan(database.db, which, rules=looking.rules) and not has_past(database.db):
         return 0
-    from tracklog.app.index.update import written
-    from tracklog.secrets.scan import scan_index
+    from tracklog.app.index.update import written  # all readers come with it
 
     def work(ours: Database) -> int:
         with talk.progress("scanning") as (set_total, tell):
@@ -161,10 +154,6 @@ def _beyond(
     index: Index, asked: ScanQuery, looking: Looking, talk: Talk
 ) -> tuple[list[Skipped], Scan, set[str]]:
     """What stands in the roots and not in the index: left alone, out of reach, or not kept there; and all paths."""
-    from tracklog.agents.discovery import find_all
-    from tracklog.secrets.scan import out_of_reach
-    from tracklog.sources.log_file import LogFile, Skipped
-    from tracklog.store.catalogue import numbers
 
     found = list(find_all(index.roots))
     files = [one for one in found if isinstance(one, LogFile) and _is_meant(one, asked)]
@@ -182,7 +171,6 @@ def _is_meant(file: LogFile, asked: ScanQuery) -> bool:
 
 
 def _as_skipped(rows: Sequence[tuple[str, str]]) -> list[Skipped]:
-    from tracklog.sources.log_file import Skipped
 
     return [Skipped(Path(path), why) for path, why in rows]
 
@@ -208,7 +196,6 @@ def _without_values(result: ScanResult, looking: Looking) -> ScanResult:
 
 def allow_secret(home: Home, words: str, *, why: str, talk: Talk = QUIET) -> bool:
     """Leave aside what a person means: a hash, a log, a folder of logs, or LOG:LINE. False if it was already."""
-    from tracklog.secrets.allowlist import allow, meant
 
     _refuse_a_value(words, home)
     one = meant(words)
@@ -219,7 +206,6 @@ def allow_secret(home: Home, words: str, *, why: str, talk: Talk = QUIET) -> boo
 
 def disallow_secret(home: Home, words: str) -> None:
     """Leave it aside no more."""
-    from tracklog.secrets.allowlist import disallow, meant
 
     if not disallow(home, meant(words)):
         raise NotThere(f"{words} is not allowed: `tracklog scan --allowed` lists what is")
@@ -227,22 +213,18 @@ def disallow_secret(home: Home, words: str) -> None:
 
 def allowances(home: Home) -> Sequence[Allowance]:
     """All that is left aside."""
-    from tracklog.secrets.allowlist import allow_list
 
     return allow_list(home).entries
 
 
 def allowlist_path(home: Home) -> Path:
     """Where the list is kept."""
-    from tracklog.secrets.allowlist import LIST_NAME
 
     return home.path / LIST_NAME
 
 
 def _refuse_a_value(words: str, home: Home) -> None:
     """The list holds no values, and neither does what we say."""
-    from tracklog.secrets.find import find
-    from tracklog.secrets.redact import hash_of, redaction_key
 
     for one in find(os.fsencode(words)).found:
         if one.value == os.fsencode(words):
@@ -252,7 +234,6 @@ def _refuse_a_value(words: str, home: Home) -> None:
 
 def _is_known(path: str, home: Home, talk: Talk) -> bool:
     """Whether the index knows such a log, or logs below such a folder: their source may be gone."""
-    from tracklog.store.catalogue import numbers
 
     with indexed((), home=home.path, talk=talk, syncs=False, settles=False) as index:
         known = numbers(index.database.db) if index is not None else {}

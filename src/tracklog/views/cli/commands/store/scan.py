@@ -1,4 +1,7 @@
-"""`tracklog scan`: secrets that stand in the logs, by kind and place, never their values."""
+"""`tracklog scan`: secrets that stand in the logs, by kind and place, never their values.
+
+`app.secrets` is imported where it is asked: the rules of all secrets come with it, and help needs none.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tracklog.app.secrets import (
-    ScanQuery,
-    ScanResult,
-    allow_secret,
-    allowances,
-    allowlist_path,
-    disallow_secret,
-    scan_logs,
-)
 from tracklog.errors import NOT_FINE
 from tracklog.home import Home, tilde, tracklog_home
 from tracklog.views.cli.options import A_PATH, shared_options, since_option, sync_option
@@ -24,7 +18,7 @@ from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, safe, talk
 
 if TYPE_CHECKING:
-    from tracklog.app.secrets import Allowance, LoggedSecret
+    from tracklog.app.secrets import Allowance, LoggedSecret, ScanResult
 
 
 @click.command
@@ -85,11 +79,13 @@ def scan(
             raise click.UsageError("Give one of PATH, --allow, --disallow.")
         _change_and_list(ours, to_allow=to_allow, to_disallow=to_disallow, why=why or "", as_json=as_json)
         return
+    from tracklog.app.secrets import ScanQuery, scan_logs  # the rules of all secrets come with it
+
     result = scan_logs(ScanQuery(agent, roots, home, since, kinds), paths, syncs=syncs, talk=STDERR)
     if as_json:
         answer_json(_document(result))
     else:
-        from tracklog.views.cli.commands.store.scan_text import show_scan
+        from tracklog.views.cli.commands.store.scan_text import show_scan  # rich comes with it
 
         show_scan(result, shows_all=shows_all)
     if not result.is_clean:
@@ -97,7 +93,7 @@ def scan(
 
 
 def _document(result: ScanResult) -> dict[str, Any]:
-    from tracklog.views.documents.places import skipped_rows
+    from tracklog.views.documents.places import skipped_rows  # comes with app.secrets
 
     return {
         "findings": [_finding(one) for one in result.standing],
@@ -125,6 +121,8 @@ def _change_and_list(
     home: Home, *, to_allow: str | None, to_disallow: str | None, why: str, as_json: bool
 ) -> None:
     """Changes the list as asked, and shows what is on it now."""
+    from tracklog.app.secrets import allow_secret, allowances, allowlist_path, disallow_secret
+
     if to_allow is not None:
         if not allow_secret(home, to_allow, why=why, talk=STDERR):
             talk(f"tracklog: {to_allow} is allowed already")
