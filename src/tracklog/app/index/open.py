@@ -120,6 +120,12 @@ def indexed(
         yield None if database is None else Index(database, roots, scope, look)
 
 
+def index_totals(given: Sequence[Path], *, home: Path | None, talk: Talk) -> LogTotals | None:
+    """What the index holds of some roots, after it was made or brought up to date."""
+    with indexed(given, home=home, talk=talk, makes=True) as index:
+        return None if index is None else totals(index.database.db, index.scope)
+
+
 def why_as_before(hindered: Busy | NotWritable) -> str:
     """Why the index is not brought up to date, in words that more can be said behind."""
     is_busy = isinstance(hindered, Busy)

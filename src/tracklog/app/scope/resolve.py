@@ -28,6 +28,17 @@ class ResolvedLogs(NamedTuple):
         """How much there is to read."""
         return sum(file.size for file in self.files)
 
+    def newest(self, most_bytes: int) -> ResolvedLogs:
+        """The newest logs, as many as fit into a number of bytes; at least one."""
+        chosen: list[LogFile] = []
+        left = most_bytes
+        for file in sorted(self.files, key=lambda file: -file.mtime_ns):
+            if chosen and file.size > left:
+                continue
+            chosen.append(file)
+            left -= file.size
+        return self._replace(files=chosen)
+
 
 def find_logs(
     given: Sequence[Path], *, agent: str | None = None, home: Path | None = None, talk: Talk = QUIET

@@ -3,9 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.views.cli.command import both_agents, tracklog, write
-from tracklog.app.scope.resolve import ResolvedLogs
-from tracklog.sources.log_file import FileKind, LogFile
-from tracklog.views.cli.commands.read.welcome import AT_A_GLANCE, newest
 
 
 def test_bare_tracklog_shows_places_coverage_and_what_to_try_next(tmp_path: Path) -> None:
@@ -83,17 +80,3 @@ def test_the_overview_as_json_has_places_and_coverage(tmp_path: Path) -> None:
         2,
         3,
     )
-
-
-def test_of_huge_logs_the_newest_are_read_and_at_least_one() -> None:
-    def file(n: int, size: int) -> LogFile:
-        return LogFile("claude", FileKind.TRANSCRIPT, Path(f"{n}.jsonl"), Path(), None, size, n, 1, n)
-
-    def chosen(*files: LogFile) -> list[str]:
-        return [file.path.stem for file in newest(ResolvedLogs(list(files), [], [])).files]
-
-    half = AT_A_GLANCE // 2
-    assert chosen(file(1, half), file(2, half), file(3, half)) == ["3", "2"]
-    assert chosen(file(1, 10), file(2, AT_A_GLANCE * 2)) == ["2"]
-    assert chosen(file(1, 10), file(2, AT_A_GLANCE * 2), file(3, 10)) == ["3", "1"]
-    assert chosen() == []

@@ -3,8 +3,6 @@
 On a terminal it goes on and serves the same in the browser, as `tracklog serve` does.
 
 `tracklog demo`: writes the sample home and shows it.
-
-Places, coverage in short, and what to try next: the first look at a home.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from tracklog.app.doctor.examine import survey_logs
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs
 from tracklog.errors import NotThere, UserError
 from tracklog.home import tilde, tracklog_home
-from tracklog.sources.log_file import LogFile
 from tracklog.views.cli.commands.read.places import show_nothing_found, show_places
 from tracklog.views.cli.commands.store import doctor
 from tracklog.views.cli.options import A_PATH, home_option, json_option
@@ -36,7 +33,7 @@ AT_A_GLANCE = 64_000_000  # bytes that are read for a first look; `doctor` reads
 def show_at_a_glance(found: ResolvedLogs, commands: Sequence[tuple[str, str]]) -> None:
     """Places, coverage and commands to go on with."""
     show_places(found)
-    seen = newest(found)
+    seen = found.newest(AT_A_GLANCE)
     line()
     line(painted("understood", "bold"), _of_what(seen, found))
     doctor.show_in_short(survey_logs(seen, talk=STDERR).coverage)
@@ -45,18 +42,6 @@ def show_at_a_glance(found: ResolvedLogs, commands: Sequence[tuple[str, str]]) -
     for command, what in commands:
         answer(f"  {safe(command)}")  # never broken into lines: it is there to be copied
         line(painted(f"      {what}", "dim"))
-
-
-def newest(found: ResolvedLogs) -> ResolvedLogs:
-    """The newest files, as many as can be read at a glance; at least one."""
-    chosen: list[LogFile] = []
-    left = AT_A_GLANCE
-    for file in sorted(found.files, key=lambda file: -file.mtime_ns):
-        if chosen and file.size > left:
-            continue
-        chosen.append(file)
-        left -= file.size
-    return found._replace(files=chosen)
 
 
 def _of_what(seen: ResolvedLogs, found: ResolvedLogs) -> str:
@@ -112,7 +97,7 @@ def overview(roots: Sequence[Path], *, home: Path | None, as_json: bool) -> None
     """The answer to `tracklog` without a command."""
     found = find_logs(roots)
     if as_json:
-        rows = survey_logs(newest(found), talk=STDERR).coverage
+        rows = survey_logs(found.newest(AT_A_GLANCE), talk=STDERR).coverage
         answer_json({"places": place_rows(found), "coverage": msgspec.to_builtins(rows)})
     elif found.files:
         show_at_a_glance(found, _next_commands(roots))
@@ -140,12 +125,10 @@ def _serve(roots: Sequence[Path], home: Path | None) -> None:
 
 def _index(roots: Sequence[Path], home: Path | None) -> None:
     """Reads what is new into the index, so that all that is asked next is answered at once."""
-    from tracklog.app.index.open import indexed
-    from tracklog.index.tables_health import totals
+    from tracklog.app.index.open import index_totals
 
     try:
-        with indexed(roots, home=home, talk=STDERR, makes=True) as index:
-            known = totals(index.database.db, index.scope) if index is not None else None
+        known = index_totals(roots, home=home, talk=STDERR)
     except (UserError, NotThere) as error:  # a home that cannot be written to is no reason to fail here
         talk(f"tracklog: {error}")
         return
