@@ -119,6 +119,7 @@ bench: $(READY) ## how fast reading, folding, totals, the board, the status line
 	$(BIN)/python -m bench.run
 	$(BIN)/python -m bench.redact
 	$(BIN)/python -m bench.serve
+	$(BIN)/python -m bench.api
 
 golden: $(READY) ## rewrite golden files and generated documents; review the difference
 	$(BIN)/python -m tests.golden.rewrite
