@@ -122,6 +122,7 @@ class Connection(H11Protocol):
 _CUT_OFF_S = 0.6  # after the signal to end: clients that do not read are not waited for
 _KEEP_ALIVE_S = 15
 _STARTED_WITHIN_S = 20.0  # so long may a browser take to open the link, before the terminal is given back
+_TURN_S = 0.001  # for which a thread may compute while others wait: pages go on beside the API
 
 
 class ServeOptions(NamedTuple):
@@ -196,6 +197,7 @@ def _answer_all(
 ) -> int:
     from tracklog.views.web.server.routes import make_app
 
+    sys.setswitchinterval(_TURN_S)
     server = make_server(make_app(site, keys), on_end=site.events.close)
     site.start()
     opening = None
