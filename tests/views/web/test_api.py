@@ -1,20 +1,27 @@
 from __future__ import annotations
 
+import asyncio
+import time
 from pathlib import Path
+from threading import Event
 from urllib.parse import unquote
 
+import click
 import pytest
+from starlette.types import Message
 
 from tests.cases import for_each
 from tests.views.cli.command import ONE, TWO, both_agents, environment, tracklog
-from tests.views.web.asking import Answer, ask
+from tests.views.web.asking import Answer, ask, scope_of
 from tracklog.agents.discovery import roots_at
 from tracklog.app.live.site import site_over
 from tracklog.errors import UserError
 from tracklog.home import Home
+from tracklog.store.database import writing
 from tracklog.views.cli.click_app import load
 from tracklog.views.web import api
-from tracklog.views.web.api import QUESTIONS, routes, words_for
+from tracklog.views.web.api import routes
+from tracklog.views.web.api_questions import QUESTIONS, ApiContext, ApiQuery, ApiQuestion, query_of
 from tracklog.views.web.server.routes import unguarded_app
 from tracklog.views.web.site import Site
 
@@ -33,7 +40,7 @@ def given(home: Path) -> list[str]:
 
 @pytest.fixture
 def site(home: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    for name, value in environment(home).items():  # the command line is asked in a process of its own
+    for name, value in environment(home).items():  # as the command line has it that we compare with
         monkeypatch.setenv(name, value)
     return site_over(Home(home / "own"), [*roots_at(home / ".claude"), *roots_at(home / ".codex")])
 
@@ -168,18 +175,13 @@ def test_no_path_and_no_other_option_comes_in_from_outside(site: Site, target: s
     if "%2F" not in what:  # those are two parts of an address, and no route has so many
         pairs = [tuple(pair.split("=", 1)) for pair in target.partition("?")[2].split("&") if pair]
         with pytest.raises(UserError):
-            words_for(name, unquote(what) or None, [(unquote(one), unquote(two)) for one, two in pairs])
+            query_of(name, unquote(what) or None, [(unquote(one), unquote(two)) for one, two in pairs])
 
 
-def test_what_is_asked_becomes_one_word_and_never_an_option() -> None:
-    assert words_for("search", None, [("q", "--root=/etc -x"), ("project", "--home")]) == [
-        "search",
-        "--json",
-        "--no-sync",
-        "--project=--home",
-        "--",
-        " --root=/etc -x",
-    ]
+def test_what_is_asked_is_a_value_and_never_an_option() -> None:
+    assert query_of("search", None, [("q", "--root=/etc -x"), ("project", "--home")]) == ApiQuery(
+        "search", "--root=/etc -x", {"project": "--home"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,13 +217,116 @@ def test_a_question_that_takes_too_long_is_given_up(site: Site, monkeypatch: pyt
 
 
 def test_more_than_a_few_at_once_are_sent_away(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "MOST_AT_ONCE", 0)
-    monkeypatch.setattr(api, "MOST_WAITING", 0)
+    monkeypatch.setattr(api, "MOST_WAITING", -api.MOST_AT_ONCE)
     assert asked(site, "/places").status == 503
 
 
-def test_every_command_that_may_be_asked_takes_just_these_options() -> None:
+def test_questions_at_once_get_the_answers_that_they_get_alone(site: Site) -> None:
+    targets = ["/sessions", f"/show/{ONE}", "/usage?zone=utc", "/search?q=hi", "/calls", "/show/99999999"] * 3
+    alone = {target: asked(site, target).body for target in targets}
+    app = unguarded_app(site, routes())
+
+    async def all_of_them() -> list[bytes]:
+        answers = [asyncio.to_thread(ask, app, "GET", f"/api/v1{target}") for target in targets]
+        return [answer.body for answer in await asyncio.gather(*answers)]
+
+    assert asyncio.run(all_of_them()) == [alone[target] for target in targets]
+
+
+def test_a_mistake_of_ours_is_printed_where_the_server_runs_and_harms_no_other_question(
+    site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(_: ApiQuery, at: ApiContext) -> str:
+        at.talk.say("tracklog: this log is odd")
+        raise ZeroDivisionError("private words")
+
+    monkeypatch.setitem(QUESTIONS, "places", ApiQuestion(fails, {}))
+    app = unguarded_app(site, routes())
+    answer = ask(app, "GET", "/api/v1/places")
+    assert (answer.status, answer.json()["error"]) == (
+        500,
+        "a mistake of tracklog's: it is printed where `tracklog serve` runs",
+    )
+    printed = capsys.readouterr().err
+    assert "ZeroDivisionError: private words" in printed
+    assert "this log is odd" in printed
+    assert ask(app, "GET", "/api/v1/prices").status == 200
+
+
+@for_each("target", ["/sessions", "/calls", "/usage", "/search?q=hi", f"/show/{ONE}"])
+def test_a_question_is_answered_while_the_index_is_written(site: Site, target: str) -> None:
+    before = asked(site, target)
+    with writing(site.home) as database, database.transaction():
+        during = asked(site, target)
+    assert (before.status, during.status) == (200, 200)
+    assert during.body == before.body
+
+
+class SlowQuestion:
+    """Reads for ever, as far as its progress lets it."""
+
+    def __init__(self) -> None:
+        self.n_begun = 0
+        self.has_begun, self.has_ended = Event(), Event()
+
+    def __call__(self, _: ApiQuery, at: ApiContext) -> str:
+        self.n_begun += 1
+        self.has_begun.set()
+        try:
+            with at.talk.progress("reading") as (_set_total, advance):
+                while True:
+                    advance(1)
+                    time.sleep(0.01)
+        finally:
+            self.has_ended.set()
+
+
+def test_a_question_that_is_given_up_stops_reading(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = SlowQuestion()
+    monkeypatch.setitem(QUESTIONS, "places", ApiQuestion(slow, {}))
+    monkeypatch.setattr(api, "LONGEST_S", 0.2)
+    assert asked(site, "/places").status == 504
+    assert slow.has_ended.wait(10)
+
+
+def test_a_question_whose_client_hangs_up_stops_and_one_that_waits_is_never_begun(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = SlowQuestion()
+    monkeypatch.setitem(QUESTIONS, "places", ApiQuestion(slow, {}))
+    monkeypatch.setattr(api, "MOST_AT_ONCE", 1)
+    app = unguarded_app(site, routes())
+
+    async def asked_and_left() -> None:
+        gone = asyncio.Event()
+
+        async def receive() -> Message:
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(_: Message) -> None:
+            pass
+
+        scope = scope_of("GET", "/api/v1/places")
+        clients = [asyncio.create_task(app(scope, receive, send)) for _ in range(3)]
+        await asyncio.to_thread(slow.has_begun.wait, 10)
+        gone.set()
+        await asyncio.wait_for(asyncio.gather(*clients), 10)
+
+    asyncio.run(asked_and_left())
+    assert slow.has_ended.wait(10)
+    assert ask(app, "GET", "/api/v1/prices").status == 200
+    assert slow.n_begun == 1
+
+
+def test_every_question_takes_parameters_as_its_command_takes_options() -> None:
     for name, question in QUESTIONS.items():
-        known = {word.removeprefix("--") for one in load(name).params for word in one.opts}
-        assert set(question.options) <= known, name
+        options = {word.removeprefix("--"): one for one in load(name).params for word in one.opts}
+        assert set(question.parameters) <= set(options), name
         assert question.syncs == ("syncs" in {one.name for one in load(name).params}), name
+        for key, parameter in question.parameters.items():
+            option = options[key]
+            assert parameter.is_repeatable == option.multiple, (name, key)
+            for word in option.type.choices if isinstance(option.type, click.Choice) else ():
+                assert parameter.shape.fullmatch(word), (name, key, word)
+                assert parameter.read(word) == word

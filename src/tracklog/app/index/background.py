@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tracklog.home import Home
 from tracklog.index.freshness import is_counted, is_still
-from tracklog.index.tables_health import n_files_read, totals
+from tracklog.index.tables_health import LogTotals, n_files_read, totals
 from tracklog.sources.log_file import Root
 from tracklog.store.database import StoreError, reading
 from tracklog.store.scope import scope_of
@@ -138,6 +138,13 @@ class Indexing:
             since = self._changed_at
             behind_ms = 0 if since is None else int((time.monotonic() - since) * 1000)
             return replace(self._status, behind_ms=behind_ms)
+
+    def known(self) -> LogTotals | None:
+        """What the index holds of these roots; None while there is no index."""
+        with reading(self._home) as database:
+            if database is None:
+                return None
+            return totals(database.db, scope_of(root.path for root in self._roots))
 
     def _run(self) -> None:
         again_s = _AGAIN_S

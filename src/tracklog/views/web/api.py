@@ -1,95 +1,39 @@
 """Answer `/api/v1/…` with the documents that `--json` prints, for programs.
 
 Rules
-  1. The command line answers, in a separate process: each document has one shape, and no query blocks the pages.
-  2. From outside come only values of the options in the table here, and names of sessions, never paths.
-  3. Two queries run at a time; a few more wait.
+  1. The server's process answers, by the use cases and documents of the command line (api_questions.py).
+  2. Two questions are answered at a time, each in a thread that opens what it reads; a few more wait. Pages have threads
+     of their own.
+  3. A question is given up after two minutes, or when its client has hung up: one that waits is never begun, one that
+     reads logs stops at the next bytes. Until then it keeps its thread.
   4. The index is brought up to date before it is queried, except when that takes long.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import re
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from tracklog.errors import NOT_FINE, WRONG_USE, UserError
-from tracklog.index.tables_health import totals
-from tracklog.views.text.printing import SCHEMA_VERSION, safe_lines, talk
+from tracklog.app.talk import Progress
+from tracklog.errors import NotThere, UserError
+from tracklog.views.text.printing import json_text, safe, talk
+from tracklog.views.web.api_questions import QUESTIONS, ApiContext, ApiQuery, query_of
+from tracklog.views.web.server.access_control import say_what_went_wrong
 from tracklog.views.web.server.plain_answers import error_document
 from tracklog.views.web.site import Site, site_of
 
 MOST_AT_ONCE = 2
 MOST_WAITING = 16
 LONGEST_S = 120.0
-
-_SESSION = re.compile(r"@last|(?!.*\.json)[0-9A-Za-z][0-9A-Za-z_.:-]{0,199}")
-_WORD = re.compile(r"[0-9A-Za-z][\w.:+/-]{0,99}")  # a zone has a slash
-_NUMBER = re.compile(r"[0-9]{1,9}")
-_TEXT = re.compile(r"[^\0-\x1f]{1,1000}")
-_YES = re.compile(r"|1|true|yes")
-
-_FILTERS = {"since": _TEXT, "until": _TEXT, "project": _TEXT, "model": _TEXT, "agent": _WORD}
-_ONE = {"agent": _WORD}
-
-
-class ApiCommand(NamedTuple):
-    """A command that the API offers, and its options."""
-
-    options: dict[str, re.Pattern[str]]  # the flags are those that take a yes
-    takes: re.Pattern[str] | None = None  # what the address may name
-    needs_it: bool = False
-    syncs: bool = False  # whether the command would bring the index up to date: the server does that itself, before it asks
-    is_answer_anyway: bool = (
-        False  # whether its document is the answer even where the command does not end well
-    )
-
-
-QUESTIONS = {
-    "places": ApiCommand(_ONE),
-    "doctor": ApiCommand(_ONE, is_answer_anyway=True),
-    "sessions": ApiCommand({**_FILTERS, "limit": _NUMBER}, syncs=True),
-    "show": ApiCommand(
-        {**_FILTERS, "thinking": _YES, "branch": _WORD, "thread": _WORD}, takes=_SESSION, needs_it=True
-    ),
-    "final": ApiCommand({**_FILTERS, "last-text": _YES}, takes=_SESSION, needs_it=True),
-    "calls": ApiCommand(
-        {**_FILTERS, "tool": _TEXT, "verdict": _WORD, "slow": _NUMBER, "limit": _NUMBER},
-        takes=_SESSION,
-        syncs=True,
-    ),
-    "agents": ApiCommand(_FILTERS, takes=_SESSION, needs_it=True),
-    "graph": ApiCommand(_FILTERS, takes=_SESSION, needs_it=True),
-    "usage": ApiCommand(
-        {
-            **_FILTERS,
-            "zone": _WORD,
-            "cost": _WORD,
-            "count": _WORD,
-            "as-model": _TEXT,
-            "as-of": _WORD,
-            "uncertain": _YES,
-            "by": _WORD,
-            "reverse": _YES,
-            "limit": _NUMBER,
-        },
-        takes=_WORD,
-        syncs=True,
-    ),
-    "search": ApiCommand(
-        {**_FILTERS, "limit": _NUMBER, "by": _WORD, "regex": _YES}, syncs=True, is_answer_anyway=True
-    ),
-    "top": ApiCommand({**_ONE, "all": _YES}),
-    "prices": ApiCommand({}, takes=_TEXT),
-}
 
 
 def routes() -> list[BaseRoute]:
@@ -104,24 +48,47 @@ def routes() -> list[BaseRoute]:
 
 
 def _names(request: Request) -> Response:  # noqa: ARG001 (starlette's signature)
-    return _document({"questions": {name: sorted(one.options) for name, one in QUESTIONS.items()}})
+    return _document({"questions": {name: sorted(one.parameters) for name, one in QUESTIONS.items()}})
 
 
 def _index(request: Request) -> Response:
     """The figures of `tracklog index`, and how fresh the index is."""
     site = site_of(request)
     site.indexing.catch_up()
-    with site.reading() as database:
-        known = totals(database.db, site.scope)._asdict() if database is not None else {}
-    return _document({**known, "status": asdict(site.indexing.status())})
+    known = site.indexing.known()
+    figures = {} if known is None else known._asdict()
+    return _document({**figures, "status": asdict(site.indexing.status())})
+
+
+class _GivenUp(BaseException):
+    """Nobody waits for the answer any more."""
+
+
+class _Messages:
+    """What a use case says while it answers one question (app/talk.py): only shown beside a mistake of ours."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.is_given_up = False
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    @contextmanager
+    def progress(self, label: str) -> Iterator[Progress]:  # noqa: ARG002 (nothing is shown)
+        yield self._go_on, self._go_on
+
+    def _go_on(self, n_bytes: int) -> None:  # noqa: ARG002 (nothing is shown)
+        if self.is_given_up:
+            raise _GivenUp
 
 
 class _Line:
-    """A queue of requests: two are answered at a time."""
+    """A queue of questions: two are answered at a time."""
 
     def __init__(self) -> None:
         self._n_there = 0
-        self._places = asyncio.Semaphore(MOST_AT_ONCE)
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, "api")
 
     async def answer(self, request: Request) -> Response:
         """Answers one request."""
@@ -129,96 +96,63 @@ class _Line:
         if name not in QUESTIONS:
             return error_document(404, f"no such question: ask for {', '.join([*QUESTIONS, 'index'])}")
         try:
-            words = words_for(name, what, request.query_params.multi_items())
+            asked = query_of(name, what, request.query_params.multi_items())
         except UserError as error:
-            return error_document(400, str(error))
+            return error_document(400, safe(str(error)))
         if self._n_there >= MOST_AT_ONCE + MOST_WAITING:
             return error_document(503, "too many questions at once: ask again in a moment")
         self._n_there += 1
         try:
             if QUESTIONS[name].syncs:
                 await asyncio.to_thread(site_of(request).indexing.catch_up)
-            async with self._places:
-                return await _asked(QUESTIONS[name], [*_where(site_of(request)), *words])
+            return await self._answered(request, asked)
         finally:
             self._n_there -= 1
 
-
-def words_for(name: str, what: str | None, given: Iterable[tuple[str, str]]) -> list[str]:
-    """The arguments of the command line for this request."""
-    question = QUESTIONS[name]
-    options: list[str] = []
-    for key, value in given:
-        if name == "search" and key == "q":
-            what = value
-        else:
-            options.append(_option(question, key.replace("_", "-"), value))
-    takes = _TEXT if name == "search" else question.takes
-    if what is None and (question.needs_it or name == "search"):
-        raise UserError("say what to search for: ?q=" if name == "search" else f"name a session: {name}/ID")
-    if what is not None and (takes is None or not takes.fullmatch(what)):
-        raise UserError(f"{what[:60]!r} is not to be asked for here")
-    if what is not None and name == "search":
-        what = _said_plainly(what, is_pattern="--regex" in options)
-    syncs = ["--no-sync"] if question.syncs else []
-    return [name, "--json", *syncs, *options, *([] if what is None else ["--", what])]
+    async def _answered(self, request: Request, asked: ApiQuery) -> Response:
+        """The answer of a thread, unless it takes too long or nobody waits for it."""
+        messages = _Messages()
+        work = asyncio.get_running_loop().run_in_executor(
+            self._threads, _response, asked, site_of(request), messages
+        )
+        hung_up = asyncio.create_task(_hung_up(request))
+        try:
+            either: list[asyncio.Future[Any]] = [work, hung_up]
+            await asyncio.wait(either, timeout=LONGEST_S, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return work.result()
+            return error_document(504, f"no answer within {LONGEST_S:g} seconds: ask for less")
+        finally:
+            messages.is_given_up = True
+            work.cancel()
+            hung_up.cancel()
 
 
-def _said_plainly(text: str, *, is_pattern: bool) -> str:
-    """The query, escaped if it looks like a mistyped option, which `tracklog search` refuses even after `--`."""
-    if not text.startswith("--"):
-        return text
-    return f"\\{text}" if is_pattern else f" {text}"
+async def _hung_up(request: Request) -> None:
+    """Returns when the client has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
-def _option(question: ApiCommand, key: str, value: str) -> str:
-    pattern = question.options.get(key)
-    if pattern is None:
-        raise UserError(f"no such parameter: {key[:60]!r}; there are: {', '.join(question.options)}")
-    if not pattern.fullmatch(value):
-        raise UserError(f"{key} cannot be {value[:60]!r}")
-    return f"--{key}" if pattern is _YES else f"--{key}={value}"
-
-
-def _where(site: Site) -> list[str]:
-    folders = dict.fromkeys(root.path / root.part if root.part else root.path for root in site.roots)
-    return [f"--home={site.home.path}", *(f"--root={folder}" for folder in folders)]
-
-
-async def _asked(question: ApiCommand, words: list[str]) -> Response:
-    """Runs the command line with these arguments and answers with its output."""
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-P",
-        "-m",
-        "tracklog.views.web.api_child",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+def _response(asked: ApiQuery, site: Site, messages: _Messages) -> Response:
+    """Runs in a thread."""
     try:
-        async with asyncio.timeout(LONGEST_S):
-            out, err = await child.communicate(json.dumps(words).encode())
-    except TimeoutError:
-        return error_document(504, f"no answer within {LONGEST_S:g} seconds: ask for less")
-    finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()
-    return _answer_of(question, child.returncode, out, err.decode("utf-8", "replace"))
+        text = QUESTIONS[asked.name].answer(asked, ApiContext(site.home.path, _folders(site), messages))
+    except NotThere as error:
+        return error_document(404, safe(str(error)))
+    except UserError as error:
+        return error_document(400, safe(str(error)))
+    except Exception:  # a door: one question that fails is said where the server runs, and harms no other
+        for line in messages.said:
+            talk(line)
+        say_what_went_wrong()
+        return error_document(500, "a mistake of tracklog's: it is printed where `tracklog serve` runs")
+    return Response(f"{text}\n", media_type="application/json")
 
 
-def _answer_of(question: ApiCommand, code: int | None, out: bytes, err: str) -> Response:
-    if code == 0 or (code == NOT_FINE and out and question.is_answer_anyway):
-        return Response(out, media_type="application/json")
-    said = [line.removeprefix("tracklog: ") for line in err.splitlines() if line.startswith("tracklog: ")]
-    if code in (NOT_FINE, WRONG_USE):
-        return error_document(404 if code == NOT_FINE else 400, said[-1] if said else "not there")
-    for line in safe_lines(err):  # ours, with its traceback
-        talk(line)
-    return error_document(500, "a mistake of tracklog's: it is printed where `tracklog serve` runs")
+def _folders(site: Site) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(root.path / root.part if root.part else root.path for root in site.roots))
 
 
 def _document(document: dict[str, Any]) -> Response:
-    whole = {"schema_version": SCHEMA_VERSION, **document}
-    return Response(json.dumps(whole, indent=2) + "\n", media_type="application/json")
+    return Response(f"{json_text(document)}\n", media_type="application/json")
