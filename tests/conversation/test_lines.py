@@ -82,6 +82,23 @@ def test_a_log_that_was_rewritten_is_another_one(tmp_path: Path, after: bytes) -
     assert [raw for _, _, raw in raws(lines, 1, 9)] == after.splitlines()
 
 
+@pytest.mark.parametrize("half", [b"{half", b"x" * 100])
+def test_a_last_line_that_is_cut_and_written_again_makes_no_new_generation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: bytes
+) -> None:
+    """Claude Code cuts off a message after a broken stream."""
+    monkeypatch.setattr(conversation_lines, "CHUNK", 10)
+    log = log_at(tmp_path / "a.jsonl", b"1\n2\n" + half)
+    lines = ThreadLines([log])
+    assert lines.n == 3
+    os.truncate(log.path, 4)
+    with log.path.open("ab") as stream:
+        stream.write(b"3\n4\n")
+    lines.look()
+    assert lines.generation == 0
+    assert [raw for _, _, raw in raws(lines, 1, 9)] == [b"1", b"2", b"3", b"4"]
+
+
 def test_a_log_that_is_gone_is_said_and_the_others_are_read(tmp_path: Path) -> None:
     gone, here = log_at(tmp_path / "a.jsonl", b"1\n"), log_at(tmp_path / "b.jsonl", b"2\n")
     gone.path.unlink()

@@ -204,8 +204,10 @@ class _Log:
         self._end = 0  # behind the last newline
         self._size = 0
         self._has_rest = False  # a last line without newline that counts
-        self._tracker = IdentityTracker()
-        self.known: FileIdentity | None = None  # as far as it was read; None before the first look
+        self._tracker = (
+            IdentityTracker()
+        )  # of the lines that are ended: the last one may be cut and written again
+        self.known: FileIdentity | None = None  # as far as they go; None before the first look
         self._unpacked: int | None = None  # descriptor of a file without a name
         self.damage: str | None = None  # why not all of it is there
         self.refused: tuple[float, str] | None = None  # when it could not be unpacked, and why
@@ -250,7 +252,8 @@ class _Log:
         return len(self._starts) >= _MOST_LINES
 
     def _scan(self, descriptor: int) -> None:
-        at, start = self._tracker.offset, self._end
+        at = start = self._end
+        tracker = self._tracker.copy()
         while (
             at < self._size
             and not self._is_full
@@ -261,8 +264,12 @@ class _Log:
                 self._starts.append(start)
                 start = at + found + 1
                 found = data.find(b"\n", found + 1)
+            n_ended = max(start - at, 0)
+            tracker.add(data[:n_ended])
+            if n_ended:
+                self._tracker = tracker.copy()
+            tracker.add(data[n_ended:])
             at += len(data)
-            self._tracker.add(data)
         self._end = start
         if self._is_full and self._size > self._end:
             self.damage = f"only its first {len(self._starts):,} lines are shown"

@@ -244,6 +244,18 @@ def test_marks_are_the_same_however_the_bytes_come(tmp_path: Path, size: int) ->
     assert tracker.identity(path.stat()) == known(path)
 
 
+def test_a_copy_of_a_tracker_goes_its_own_way(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(LINES)
+    tracker = IdentityTracker()
+    tracker.add(LINES[:5_000])
+    copy = tracker.copy()
+    copy.add(b"another one")
+    tracker.add(LINES[5_000:])
+    assert tracker.identity(path.stat()) == known(path)
+    assert copy.identity(path.stat()).compare(path) == "rewritten"
+
+
 @pytest.mark.parametrize("offset", [0, 1, 6, 300, HEAD_BYTES, len(LINES) - 5, len(LINES)])
 def test_a_tracker_goes_on_where_another_one_stopped(tmp_path: Path, offset: int) -> None:
     path = tmp_path / "a.jsonl"

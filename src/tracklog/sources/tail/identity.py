@@ -143,6 +143,13 @@ class IdentityTracker:
         self.offset += len(chunk)
         self._tail = (self._tail + chunk[-TAIL_BYTES:])[-TAIL_BYTES:]
 
+    def copy(self) -> IdentityTracker:
+        """Another one that has come as far."""
+        made = IdentityTracker()
+        made.offset, made._head, made._tail = self.offset, self._head.copy(), self._tail
+        made._line_at, made._line = self._line_at, self._line
+        return made
+
     @property
     def head(self) -> bytes:
         """The mark of the first bytes."""
