@@ -2,9 +2,9 @@
 
 Rules
   1. What is shown is selected here, and only here: the living branch, one that was left, or all.
-  2. Moments are in the order of their lines; the logs of a thread in the order in which they were written. The calls
-     of a request follow its text; a todo list comes at the end of the turn in which it changed.
-  3. A value that a log repeats is included only when it changes.
+  2. Moments are in the order of their lines, as the rows of the page are; the logs of a thread in the order in which
+     they were written. A todo list comes at the end of the turn in which it changed.
+  3. A value that a log repeats is included only when it changes. A command that is a prompt is that prompt.
   4. Nothing is formatted here.
 """
 
@@ -41,6 +41,14 @@ class PromptTurn(NamedTuple):
     turn: Turn | None
 
 
+class RequestText(NamedTuple):
+    """Words of a request, at their line; empty for a request without any."""
+
+    request: Request
+    text: str
+    is_first: bool = True
+
+
 class Interrupted(NamedTuple):
     """An interruption of a turn, by the user or a signal."""
 
@@ -48,10 +56,11 @@ class Interrupted(NamedTuple):
 
 
 NotedEvent = Compaction | Failure | Interrupted | Note | Stray | TodoList
-Moment = PromptTurn | Request | Call | NotedEvent
+Moment = PromptTurn | RequestText | Call | NotedEvent
 _Order = tuple[int, int, int]
 
 _REPEATED = frozenset({"permission", "worktree", "moved_to", "pull_request", "artifact", "continued_in"})
+_COMMANDS = frozenset({"slash", "shell"})
 _TOLD_ABOVE = frozenset({"permission"})  # the first value is shown in the header
 
 
@@ -93,7 +102,7 @@ class ThreadSelection:
         """All selected moments, in the order of the log."""
         found = [*self._prompts(), *self._answers(), *self._events()]
         found.sort(key=lambda one: one[0])
-        return list(self._with_todos(moment for _, moment in found))
+        return list(self._with_todos(_joined(moment for _, moment in found)))
 
     def _with_todos(self, moments: Iterable[Moment]) -> Iterator[Moment]:
         """Adds the todo list at the end of each turn that changed it."""
@@ -126,13 +135,13 @@ class ThreadSelection:
                 yield self._order(prompt.place, 0), PromptTurn(prompt, None if n else turn)
 
     def _answers(self) -> Iterator[tuple[_Order, Moment]]:
-        calls = {call.id: call for call in self.thread.calls if self.has(call)}
         for request in self.requests:
-            order = self._order(request.places[0] if request.places else None, 1)
-            yield order, request
-            yield from ((order, calls.pop(id)) for id in request.calls if id in calls)
-        for call in calls.values():
-            yield self._order(call.evidence[0] if call.evidence else None, 1), call
+            first = request.places[0] if request.places else None
+            for n, (place, text) in enumerate(request.text_blocks or [(first, "")]):
+                yield self._order(place, 1), RequestText(request, text, is_first=n == 0)
+        for call in self.thread.calls:
+            if self.has(call):
+                yield self._order(call.evidence[0] if call.evidence else None, 1), call
 
     def _events(self) -> Iterator[tuple[_Order, Moment]]:
         session = self.session
@@ -146,7 +155,12 @@ class ThreadSelection:
         told_by_requests = {
             place for request in self.thread.requests if request.error for place in request.places
         }
-        notes = [note for note in session.notes if note.place.path in places]
+        prompted = {prompt.place for turn in self.turns for prompt in turn.prompts}
+        notes = [
+            note
+            for note in session.notes
+            if note.place.path in places and not (note.what in _COMMANDS and note.place in prompted)
+        ]
         notes.sort(key=lambda note: self._order(note.place, 2))
         moments: list[tuple[Place, Moment]] = [
             *((one.place, one) for one in session.compactions),
@@ -161,6 +175,22 @@ class ThreadSelection:
         if place is None:
             return (len(self._rank), 0, kind)
         return (self._rank.get(place.path, len(self._rank)), place.line, kind)
+
+
+def _joined(moments: Iterable[Moment]) -> Iterator[Moment]:
+    """The moments; words of a request with nothing between them as one."""
+    held: RequestText | None = None
+    for moment in moments:
+        if held is not None and isinstance(moment, RequestText) and moment.request is held.request:
+            held = held._replace(text=f"{held.text}\n{moment.text}")
+            continue
+        if held is not None:
+            yield held
+        held = moment if isinstance(moment, RequestText) else None
+        if held is None:
+            yield moment
+    if held is not None:
+        yield held
 
 
 def _when_they_change(notes: Iterable[Note]) -> Iterator[Note]:

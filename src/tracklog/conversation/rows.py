@@ -137,7 +137,7 @@ def _replied(event: ModelReplied) -> list[EventRow]:
     made = []
     if event.thinking or event.has_hidden_thought:
         made.append(_row("thinking", text=event.thinking, model=event.model, request=event.request))
-    if event.text:  # an error has no text: RequestFailed covers it
+    if event.text.strip():  # an error has no text: RequestFailed covers it
         made.append(
             _row(
                 "answer",

@@ -174,6 +174,9 @@ class Request(Value):
     calls: list[CallId]
     places: list[Place]
     final_text: str = ""  # its last block of text: what the client gives as the answer
+    text_blocks: list[tuple[Place, str]] = field(
+        default_factory=list
+    )  # each with its line: calls may be between
     node: NodeId | None = None  # of its last line
     error: str | None = None
     is_synthetic: bool = False

@@ -12,6 +12,7 @@ from tracklog.conversation.moments import Interrupted as Interrupted  # views dr
 from tracklog.conversation.moments import Moment as Moment
 from tracklog.conversation.moments import NotedEvent as NotedEvent
 from tracklog.conversation.moments import PromptTurn as PromptTurn
+from tracklog.conversation.moments import RequestText as RequestText
 from tracklog.conversation.moments import ThreadSelection as ThreadSelection
 from tracklog.home import Home, tracklog_home
 from tracklog.ledger.cost_sums import CostSum as CostSum

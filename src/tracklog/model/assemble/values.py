@@ -315,7 +315,7 @@ def request_value(facts: RequestFacts, thread: ThreadId, numbers: Numbers) -> Re
     """A request, put together from all its parts."""
     parts = facts.parts
     times = [part.at for part in parts if part.at is not None]
-    texts = [part.text for part in parts if part.text]
+    texts = [(part.place, part.text) for part in parts if part.text]
     last = next((part for part in reversed(parts) if part.text.strip()), None)
     thoughts = [part.thinking for part in parts if part.thinking]
     models = [part.model for part in parts if part.model]
@@ -328,7 +328,8 @@ def request_value(facts: RequestFacts, thread: ThreadId, numbers: Numbers) -> Re
         model=models[0] if models else None,
         at=min(times, default=None),
         ended_at=max(times, default=None),
-        text="\n".join(texts),
+        text="\n".join(text for _, text in texts),
+        text_blocks=texts,
         final_text="" if last is None else last.last_text or last.text,
         thinking="\n".join(thoughts),
         stop_reason=reasons[-1] if reasons else None,

@@ -23,6 +23,7 @@ from tracklog.app.session.show import (
     Moment,
     NotedEvent,
     PromptTurn,
+    RequestText,
     ThreadSelection,
 )
 from tracklog.home import tilde
@@ -276,8 +277,8 @@ class Drawing:
         match moment:
             case PromptTurn():
                 yield from self._prompt(moment)
-            case Request():
-                yield from self._request(moment)
+            case RequestText():
+                yield from self._request_text(moment)
             case Call():
                 yield from self._call(moment)
             case _:
@@ -291,17 +292,20 @@ class Drawing:
         yield from self._words(_prompt_words(opened.prompt), mark="❯", bold=True)
         self._says = True
 
-    def _request(self, request: Request) -> Iterator[str]:
+    def _request_text(self, said: RequestText) -> Iterator[str]:
+        request = said.request
         if request.is_synthetic:
-            yield from self._thin(client_words(request))
+            yield from self._thin(client_words(request) if said.is_first else "")
             return
-        if self.with_thinking and request.thinking.strip():
+        if self.with_thinking and said.is_first and request.thinking.strip():
             yield ""
             yield from self._words(request.thinking, mark="∴", dim=True)
-        if request.text.strip():
+        if said.text.strip():
             yield ""
-            yield from self._words(request.text, mark="●")
+            yield from self._words(said.text, mark="●")
             self._says = True
+        if not said.is_first:
+            return
         if request.grouped_by == "adjacency" and len(request.places) > 1:
             yield from self._thin(f"{len(request.places)} lines without ids, taken for one answer (inferred)")
         if request.error:
