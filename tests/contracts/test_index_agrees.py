@@ -125,6 +125,17 @@ def test_the_index_answers_what_the_logs_say(question: str, both: tuple[Sequence
     assert answer(question, roots, with_index) == answer(question, roots, without)
 
 
+def test_the_index_answers_for_one_session_what_its_logs_say(both: tuple[Sequence[Path], Path, Path]) -> None:
+    roots, without, with_index = both
+    sessions = [row["id"] for row in json.loads(answer("sessions --json", roots, without))["sessions"]]
+    questions = [f"calls {name}" for name in ("@last", *sessions[:5], *(id[:-1] for id in sessions[:5]))]
+    questions += [f"calls {id} --json {more}" for id in sessions[:5] for more in ("", "--slow --limit 2")]
+    questions += [f"calls {id} --json --verdict error --agent claude" for id in sessions[:5]]
+    for question in questions:
+        ours, theirs = asked(question, roots, with_index), asked(question, roots, without)
+        assert (ours.stdout, ours.stderr, ours.exit_code) == (theirs.stdout, theirs.stderr, theirs.exit_code)
+
+
 def test_the_written_logs_have_what_is_hard_about_them(tmp_path: Path) -> None:
     roots = written(tmp_path / "logs")
     calls: list[dict[str, Any]] = json.loads(answer("calls --json", roots, tmp_path / "home"))["calls"]

@@ -1,5 +1,7 @@
 """Answer `calls`: the tool calls of one session or of all, from the index if there is one, else from the logs.
 
+For one session no index is brought up to date: it answers if it knows all that the logs say by now.
+
 Rules
   1. A call that a fork copied is listed once, where it was made; a copy only if its original is gone.
   2. Calls come as they are read, and only some of them are in memory.
@@ -10,12 +12,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tracklog.app.index.open import indexed
+from tracklog.app.index.open import Index, index_if_fresh, indexed
 from tracklog.app.scope.filters import Filters
 from tracklog.app.talk import QUIET, Talk
 from tracklog.model.session_rules import is_tool
@@ -108,17 +110,13 @@ def list_calls(
 
     Without inputs, only calls whose summary the index cut have theirs.
     """
-    if query.session is None:
-        with indexed(query.roots, home=query.home, talk=talk, syncs=query.syncs) as index:
-            if index is not None:
-                from tracklog.app.scope.indexed_sessions import IndexedSessions
-
-                sessions = IndexedSessions(index, agent=query.agent, filters=query.filters)
-                if not sessions.is_empty:
-                    sessions.say_what_is_not_readable(talk)
-                    calls = query.chosen(_calls_in_index(sessions, query))
-                    yield CallList(_with_inputs(sessions, calls, of_all=with_inputs), sessions)
-                    return
+    with _index_for(query, talk) as index:
+        sessions = None if index is None else _sessions_in(index, query)
+        if sessions is not None:
+            sessions.say_what_is_not_readable(talk)
+            calls = query.chosen(_calls_in_index(sessions, query))
+            yield CallList(_with_inputs(sessions, calls, of_all=with_inputs), sessions)
+            return
     from tracklog.app.scope.read_sessions import Stories  # all readers come with it
 
     stories = Stories(query.roots, agent=query.agent, filters=query.filters, home=query.home, talk=talk)
@@ -130,6 +128,22 @@ def list_calls(
     known = stories.ids
     calls = query.chosen(one for story in each for one in _calls_of(story) if not _is_elsewhere(one, known))
     yield CallList(calls, stories, has_sessions=query.session is not None or bool(stories.groups))
+
+
+def _index_for(query: CallsQuery, talk: Talk) -> AbstractContextManager[Index | None]:
+    """The index, brought up to date for a list of all calls. For one session it is taken as it is, if it knows all."""
+    if query.session is None:
+        return indexed(query.roots, home=query.home, talk=talk, syncs=query.syncs)
+    return index_if_fresh(query.roots, home=query.home)
+
+
+def _sessions_in(index: Index, query: CallsQuery) -> IndexedSessions | None:
+    """The sessions whose calls are wanted; None where the logs must be read."""
+    from tracklog.app.scope.indexed_sessions import IndexedSessions
+
+    sessions = IndexedSessions(index, agent=query.agent, filters=query.filters)
+    can_tell = not sessions.is_empty if query.session is None else sessions.narrow_to(query.session)
+    return sessions if can_tell else None
 
 
 def _calls_in_index(sessions: IndexedSessions, query: CallsQuery) -> Iterator[ListedCall]:

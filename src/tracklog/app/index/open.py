@@ -126,6 +126,22 @@ def index_totals(given: Sequence[Path], *, home: Path | None, talk: Talk) -> Log
         return None if index is None else totals(index.database.db, index.scope)
 
 
+@contextmanager
+def index_if_fresh(given: Sequence[Path], *, home: Path | None) -> Iterator[Index | None]:
+    """The index for some roots, if it knows all that their logs and processes say by now; nothing is written."""
+    ours = Home(tracklog_home(home))
+    if not ours.has_index():
+        yield None
+        return
+    roots, look = asked_roots(given, home=home), ProcessLook()
+    if not _is_up_to_date(ours, roots, look):
+        yield None
+        return
+    with reading(ours) as database:
+        scope = scope_of(root.path for root in roots)
+        yield None if database is None else Index(database, roots, scope, look)
+
+
 def why_as_before(hindered: Busy | NotWritable) -> str:
     """Why the index is not brought up to date, in words that more can be said behind."""
     is_busy = isinstance(hindered, Busy)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tracklog.reading.family import Kinship
     from tracklog.reading.session_files import SessionFiles
     from tracklog.reading.session_reader import SpoolReader
+    from tracklog.sources.log_file import LogFile
 
 
 class ScopedSessions:
@@ -126,7 +127,10 @@ class IndexedSessions:
     def __init__(self, index: Index, *, agent: str | None, filters: Filters) -> None:
         self.database = index.database
         self._filters = filters
+        self._agent = agent
+        self._scope = index.scope
         self._scoped = ScopedSessions(index.database, index.scope, agent=agent, look=index.look)
+        self.ids = self._scoped.ids  # of all sessions in the scope
         self.n_not_understood = sum(one.not_understood for one in self._scoped.known)
 
     @property
@@ -135,14 +139,45 @@ class IndexedSessions:
         return not self._scoped.known and not self._scoped.apart
 
     @property
-    def ids(self) -> set[str]:
-        """The ids of all sessions in the scope."""
-        return self._scoped.ids
-
-    @property
     def apart(self) -> list[SessionFiles]:
         """The logs of the sessions that must be read."""
         return self._scoped.apart
+
+    def narrow_to(self, text: str) -> bool:
+        """Leave out all but the one session that a person means by its id or the start of that.
+
+        False: the index cannot tell which one that is, or not all that it holds; the logs must be asked.
+        """
+        from tracklog.agents.discovery import resolve_session
+        from tracklog.errors import UserError
+
+        if text == "@last" and self._filters.asks:  # the last one that fits
+            return False
+        names = dict(self._names())
+        try:
+            meant = {names[file] for file in resolve_session(text, names) if file in names}
+        except UserError:  # it is the start of several ids
+            return False
+        found = [one for one in self._scoped.known if (one.agent, one.id) in meant]
+        if not len(meant) == len(found) == 1 or not found[0].is_listed or not self._filters.fits(found[0]):
+            return False
+        self._scoped.known, self._scoped.apart = found, []
+        self.n_not_understood = found[0].not_understood
+        return True
+
+    def _names(self) -> Iterator[tuple[LogFile, Name]]:
+        from tracklog.archive.locate import known_log
+        from tracklog.sources.log_file import FileKind
+        from tracklog.store.catalogue import all_files
+
+        for row in all_files(self.database.db):
+            if row.agent and row.session and self._agent in (None, row.agent) and self._scope.holds(row.path):
+                log = known_log(row, None, self.database.home.archive)
+                if (
+                    log.kind is FileKind.SUBAGENT
+                ):  # one that is beside the transcripts says only inside whose it is
+                    log = log._replace(session=log.session or row.session)
+                yield log, (row.agent, row.session)
 
     def state_now(self, one: KnownSession) -> LiveState | None:
         """What a session does now, if that is not what the index says."""
