@@ -18,6 +18,7 @@ from tracklog.app.talk import QUIET, Talk
 from tracklog.ledger.cost_sums import NOTHING, sums_by_session, sums_in
 from tracklog.ledger.cost_sums import CostSum as CostSum
 from tracklog.ledger.pricing import RequestFilter
+from tracklog.model.session_rules import facts_of
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -126,7 +127,6 @@ def _summaries(
 
 
 def _summary(session: Session, *, only_here: bool) -> SessionSummary:
-    from tracklog.model.session_rules import facts_of
 
     return SessionSummary(id=session.id, agent=session.agent, **facts_of(session), only_here=only_here)
 

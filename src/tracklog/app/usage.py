@@ -30,6 +30,7 @@ from tracklog.ledger.pricing import RequestFilter, folders
 from tracklog.model.events import Place
 from tracklog.model.usage import CountRule, Entry, Group, UsageReport
 from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.gc_pause import no_collecting
 from tracklog.sources.log_file import FileKind, LogFile
 
 UNKNOWN = 0  # where a log is gone, or was cut, since it was read
@@ -140,7 +141,6 @@ def _from_index(
     # imported here because without an index nothing of it is needed
     from tracklog.app.index.open_ledger import indexed_ledger
     from tracklog.ledger.stored.query import LedgerQuery, answer
-    from tracklog.sources.gc_pause import no_collecting
 
     group, _, zone, filters, as_model, as_of, with_uncertain = asked
     question = LedgerQuery(group, zone, _wanted(filters), as_model, as_of, with_uncertain)
@@ -179,7 +179,6 @@ def _from_logs(
     files = find_logs(roots, agent=agent, home=tracklog_home(home), talk=talk).files
     if not files:
         return _summed_up(Ledger([], asked.rule), [], prices, asked, n_sessions=0, talk=talk)
-    from tracklog.sources.gc_pause import no_collecting  # no reader where there is nothing to read
 
     with no_collecting():
         ledger, n_sessions = _ledger_of(files, asked, talk)

@@ -17,6 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from zstandard import ZstdCompressor
+
 from tracklog.archive.files import contents
 from tracklog.archive.tables import ArchivedLog, archived_rows
 from tracklog.errors import UserError, why_failed
@@ -152,7 +154,6 @@ def _bytes_of(archive: Path, one: Restored) -> Iterator[bytes]:
     if one.path.suffix != ".zst":
         yield from pieces
         return
-    from zstandard import ZstdCompressor
 
     making = ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj(
         size=one.log.archived.contents_bytes

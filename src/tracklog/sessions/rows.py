@@ -10,6 +10,7 @@ Rules
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -270,8 +271,6 @@ def json_text(texts: list[str]) -> str:
     try:
         return _encode(texts).decode()
     except UnicodeEncodeError:
-        import json
-
         return json.dumps(texts)
 
 

@@ -286,7 +286,6 @@ def _write(path: Path, aside: Path) -> None:
 
 
 def _decompressed(path: Path) -> Iterator[bytes]:
-    from tracklog.sources.files import open_log
     from tracklog.sources.zstd import DamagedStream, decompressed_blocks
 
     try:

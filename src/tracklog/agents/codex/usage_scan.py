@@ -24,7 +24,7 @@ from tracklog.model.ids import RequestId
 from tracklog.model.json_text import is_json
 from tracklog.model.usage import LARGEST, NO_USAGE, Aside, Awaited, CountRule, Source, UsageBlock, pack
 from tracklog.sources.files import NotReadable, buffer_of, chunks, chunks_in
-from tracklog.sources.lines import cut
+from tracklog.sources.lines import Line, cut
 from tracklog.sources.log_file import LogFile
 from tracklog.sources.needles import LinesWith
 
@@ -281,7 +281,6 @@ def _read(raw: bytes) -> list[SpendingLine]:
 
 def _out_of_a_torn_line(raw: bytes) -> list[SpendingLine]:
     from tracklog.agents.codex.records.reader import READER
-    from tracklog.sources.lines import Line
 
     whole = [piece.raw for piece in READER.read([Line(1, 0, len(raw), raw)]) if piece.raw != raw]
     return [line for part in whole if is_json(part) for line in _read(part)]

@@ -27,6 +27,7 @@ from tracklog.index.tables_health import LogTotals as LogTotals
 from tracklog.index.tables_health import totals
 from tracklog.sources.log_file import Root
 from tracklog.store.database import DamagedIndex, Database, DiskFull, reading, schema_of, writing
+from tracklog.store.file_stamps import folders_of, root_key
 from tracklog.store.migrate import MADE_LATER, NEWEST
 from tracklog.store.scope import Scope, scope_of
 
@@ -185,7 +186,6 @@ def _can_be_asked(home: Home) -> bool:
 
 def _was_ever_complete(home: Home, roots: list[Root]) -> bool:
     """Whether these roots were read to their end at least once."""
-    from tracklog.store.file_stamps import folders_of, root_key
 
     with reading(home) as database:
         keys = {root_key(root) for root in roots}

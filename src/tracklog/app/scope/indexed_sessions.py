@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tracklog.app.index.open import Index
 from tracklog.app.scope.filters import Filters
 from tracklog.app.talk import Talk
+from tracklog.model.session_rules import is_about_a_file, is_listed
 from tracklog.sessions.tables_lists import KnownSession, known_sessions, unreadable_logs
 from tracklog.sessions.tables_write import Name, session_names
 from tracklog.store.catalogue import kin_of
@@ -198,7 +199,6 @@ class IndexedSessions:
                 yield ReadSession(session, one.is_only_here)
 
     def _read(self, files: SessionFiles) -> Session | None:
-        from tracklog.model.session_rules import is_about_a_file, is_listed
 
         session = self._scoped.read(files)
         self.n_not_understood += sum(not is_about_a_file(problem) for problem in session.problems)

@@ -12,7 +12,7 @@ from tracklog.agents.discovery import find_all, resolve_session, roots_at
 from tracklog.agents.roots import default_roots
 from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import NotThere, UserError, why_failed
-from tracklog.home import tracklog_home
+from tracklog.home import Home, tracklog_home
 from tracklog.sources.log_file import FileKind, LogFile, Root, Skipped
 
 
@@ -73,7 +73,6 @@ def found_at_source(
 def _kept(home: Path, found: ResolvedLogs, talk: Talk) -> list[LogFile]:
     # imported here because most answers need no index
     from tracklog.archive.locate import logs_beyond
-    from tracklog.home import Home
     from tracklog.store.database import DamagedIndex, reading
     from tracklog.store.scope import scope_of
 

@@ -29,6 +29,7 @@ from tracklog.ledger.stored.tables import DAMAGED, UNREAD, BlockMark, EntryRow, 
 from tracklog.ledger.stored.tables_names import has_unnamed, name_requests
 from tracklog.ledger.stored.tables_sums import Pile, put_sums
 from tracklog.model.usage import Source, UsageBlock
+from tracklog.reading.family import families
 from tracklog.reading.session_files import SessionFiles
 from tracklog.sources.files import can_be_opened
 from tracklog.sources.gc_pause import no_collecting
@@ -356,6 +357,5 @@ def _families(sessions: Sequence[SessionFiles]) -> dict[tuple[str, str], str]:
     sharing = with_shared_usage(sessions)
     if not any(session.sources for session in sharing):
         return {}
-    from tracklog.reading.family import families
 
     return {name: min(one.id for one in kin.sessions) for name, kin in families(sharing).items()}

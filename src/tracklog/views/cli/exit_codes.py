@@ -14,7 +14,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from tracklog.errors import INTERRUPTED, NOT_FINE, WRONG_USE, NotThere, UserError
+from tracklog.errors import INTERRUPTED, NOT_FINE, WRONG_USE, NotThere, UserError, why_failed
 from tracklog.views.text.printing import talk
 
 PROGRAM = "tracklog"
@@ -53,7 +53,6 @@ def _told_plainly(work: Callable[[], int]) -> int:
 
 
 def _without_stdout(error: OSError) -> int:
-    from tracklog.errors import why_failed
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
     if isinstance(error, BrokenPipeError):

@@ -26,6 +26,7 @@ from tracklog.app.live.watch import (
     watched_events,
 )
 from tracklog.errors import NOT_FINE, UserError
+from tracklog.model.call_summary import told
 from tracklog.views.cli.options import agent_option, home_option, json_lines_option, root_option
 from tracklog.views.text.printing import answer, excerpt, safe, short_id, talk
 
@@ -86,7 +87,6 @@ def _words(event: LiveEvent) -> str:
 
 
 def _told(given: object) -> str:
-    from tracklog.model.call_summary import told
 
     return told(given, None)
 
