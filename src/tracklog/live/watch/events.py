@@ -1,7 +1,7 @@
 """Live events: short summaries of lines that were just written, and changes of state.
 
 Rules
-  1. Only what people and scripts wait for is told; every other line is in the log.
+  1. An event is only what people and scripts wait for; every other line is in the log.
   2. Texts are cut: an event is a notice, not a copy of the log.
 """
 
@@ -37,7 +37,7 @@ Summary = tuple[str, dict[str, Any]]
 
 
 def summary_of(event: LogEvent) -> Summary | None:
-    """The name of what happened, and its facts; None for what nobody waits for."""
+    """The name and the facts of a live event; None for a log event that nobody waits for."""
     if event.is_copy:
         return None
     summarize = _SUMMARIES.get(type(event))
@@ -140,7 +140,7 @@ def _without_none(**facts: Any) -> dict[str, Any]:
 
 
 def state_facts(state: LiveState) -> dict[str, Any]:
-    """A state as scripts read it."""
+    """A state as a document for scripts."""
     return {
         "state": state.state,
         "waiting_for": state.waiting_for,
@@ -161,7 +161,7 @@ def _visible_facts(state: LiveState) -> tuple[object, ...]:
 
 
 class EventQueue:
-    """The events of a watch, until they are taken. While it is quiet, none is added."""
+    """Collects the events of a watch until they are taken; while it is quiet, it adds none."""
 
     def __init__(self, now_ms: Callable[[], int], *, is_quiet: bool) -> None:
         self._now_ms = now_ms
@@ -201,6 +201,6 @@ class EventQueue:
         )
 
     def take(self) -> list[LiveEvent]:
-        """All events since the last time."""
+        """Remove and return all events."""
         events, self._events = self._events, []
         return events

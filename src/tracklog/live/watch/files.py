@@ -1,10 +1,9 @@
-"""Which logs are new or have changed, seen soon and for little: hints first, and looks of our own as the net below them.
+"""Find new and changed logs soon and cheaply: by hints from the system, and by polling where hints may be lost.
 
 Rules
-  1. A look at a folder or a file is one `stat`: nothing is opened, and only folders that changed are listed.
-  2. What changed lately is looked at often, the rest seldom, and all folders as often as it takes a small share of the time.
-  3. Without hints from the system, or where there are too few, everything is looked at more often, and nothing is lost but
-     a second.
+  1. Polling a folder or a file is one `stat`: no file is opened, and only folders that changed are listed.
+  2. Logs that changed lately are polled often, the others seldom, and all folders as often as a small share of the time allows.
+  3. Without hints from the system, or with too few, everything is polled more often: a change is seen a second later.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ _MOST_LATELY = 500
 
 
 class PollIntervals(NamedTuple):
-    """How often is looked, in seconds."""
+    """Seconds between two looks."""
 
-    lately: float  # at logs that changed lately, and what is beside them
+    lately: float  # at logs that changed lately, and the files beside them
     near: float  # at the folders of these logs
     folders: float
     everything: float
@@ -46,7 +45,7 @@ WITHOUT_HINTS = PollIntervals(0.2, 0.5, 1.0, 10.0)
 _SHARE_WITH_HINTS, _SHARE_WITHOUT = (
     500,
     100,
-)  # a look at all folders takes at most one part in so many of the time
+)  # the share of the time that looking at all folders may take
 _NOT_THERE = -1
 _THREADS = MAIN_KINDS | {FileKind.SUBAGENT}
 _TOO_FEW = "the system watches only"
@@ -69,7 +68,7 @@ class WatchedFiles:
         self._looked = dict.fromkeys(PollIntervals._fields, 0.0)
         self._folders_s = 0.0  # how long the last look at all of them took
         self._hints = Hints(())
-        self.beside_is_due = True  # something was heard of the folders beside, or it is time to look there
+        self.beside_is_due = True  # a hint named the folders beside, or it is time to look there
 
     @property
     def why_without_hints(self) -> str | None:
@@ -78,13 +77,13 @@ class WatchedFiles:
 
     @property
     def n_folders(self) -> int:
-        """How many folders there are to be watched."""
+        """The number of folders to watch."""
         listened = tuple(f"{folder}/" for folder in self._hints.folders)
         return sum(f"{one}/".startswith(listened) for one, at in self._folders.items() if at != _NOT_THERE)
 
     def begin(self) -> list[LogFile]:
         """Return every log there is now; from here on `wait` returns only changes."""
-        self._listen()  # before the first look: nothing that comes in between is missed
+        self._listen()  # before the first look, so that no change in between is missed
         self._list()
         now, wall = self._clock(), time.time()
         for path, file in self.known.items():
@@ -96,9 +95,9 @@ class WatchedFiles:
         return list(self.known.values())
 
     def wait(self, timeout_s: float = _TICK_S) -> list[LogFile]:
-        """The logs that changed or came, at the latest when the time is over; also those that are gone, of size -1.
+        """The logs that changed or appeared, at the latest when the time is over; logs that are gone have size -1.
 
-        Hints take their time: who cannot wait at all hears none, and what changed lately is looked at instead.
+        Hints arrive with a delay: with a timeout of 0 none is heard, and logs that changed lately are polled instead.
         """
         heard = self._hints.wait(timeout_s)
         self.beside_is_due = any(map(self._is_beside, heard))
@@ -132,7 +131,7 @@ class WatchedFiles:
             yield from self._new_in_all(self._changed_folders(self._near()))
 
     def _near(self) -> set[str]:
-        """The folders of logs that changed lately, those above them, and the first ones."""
+        """The folders of logs that changed lately, their parents, and the top folders."""
         own = {os.path.dirname(path) for path in self._lately}
         above = {os.path.dirname(folder) for folder in own}
         return own | above | {str(top) for top in self._tops} | {str(root.path) for root in self._roots}
@@ -177,7 +176,7 @@ class WatchedFiles:
         return grown
 
     def _changed_at(self, path: str) -> Iterable[LogFile]:
-        """The log at a path of which something was heard; if it is a new folder, the logs in it."""
+        """The changed log at the path of a hint; for a new folder, the logs in it."""
         if path in self.known:
             return self._changed_among([path])
         if self._is_beside(path):
@@ -201,7 +200,7 @@ class WatchedFiles:
         return file
 
     def _new_in(self, folder: str) -> list[LogFile]:
-        """The new logs in a folder, and in folders below it that were never listed; of a new part of a home, all."""
+        """The new logs in a folder and in unlisted folders below it; all logs of a new part of a home."""
         at, tops = Path(folder), self._tops
         if any(top.parent == at and self._is_unlisted(top) for top in tops):
             return self._list()
@@ -226,7 +225,7 @@ class WatchedFiles:
                 unlisted += [at / name for name in listing.folders if str(at / name) not in self._folders]
 
     def _list(self) -> list[LogFile]:
-        """Lists all roots and gives what is new; whatever was known keeps its stamp, so that its change is still told."""
+        """List all roots and return the new logs; known logs keep their stamps, so that their changes are still found."""
         with noted_folders() as noted:
             found = [file for file in find_all(self._roots) if not isinstance(file, Skipped)]
         new = [file for file in found if str(file.path) not in self.known]
@@ -235,14 +234,14 @@ class WatchedFiles:
         return [self._note(file) for file in new]
 
     def _in_new_tops(self) -> list[LogFile]:
-        """The logs in folders that only came since: a client makes those of its home when it first needs them."""
+        """The logs in top folders that appeared since: a client makes those of its home when it first needs them."""
         if not self._listen():
             return []
         self.beside_is_due = True
         return self._list()
 
     def _listen(self) -> bool:
-        """Listens to all folders that are there by now; says whether they are others than before."""
+        """Ask for hints of all folders that exist now; return whether they are others than before."""
         watched = [folder for folder in (*self._tops, *self._beside) if os.path.isdir(folder)]
         if watched == self._hints.folders or self._hints.problem:
             return False
@@ -251,7 +250,7 @@ class WatchedFiles:
         return True
 
     def _count_watches(self) -> None:
-        """Where there are fewer watches than folders, changes go by without a hint, and nobody says so."""
+        """Note a problem if the system watches fewer folders than there are: changes there give no hint."""
         watched, n_folders = self._hints.n_watched(), self.n_folders
         if watched is not None and watched < n_folders:
             self._hints.problem = f"{_TOO_FEW} {watched:,} of {n_folders:,} folders"
@@ -260,9 +259,9 @@ class WatchedFiles:
 
 
 class RelatedLogs:
-    """The sessions around each watched one whose requests may be in its logs, too.
+    """The sessions whose requests may be in the logs of a watched one, too.
 
-    What is grouped and read for one session serves all others of its folder, until a log changes.
+    Caches what is grouped and read for one session for all others of its folder, until a log changes.
     """
 
     def __init__(self, files: WatchedFiles) -> None:

@@ -1,23 +1,21 @@
-"""Which lines of a log were seen: eight bytes for each, so that lines of a rewritten log are not reported again.
+"""Follow the bytes of a log while an agent writes it, and remember its lines, so that a rewritten log repeats none.
 
-Rules
-  1. A line is known by a hash of its bytes. As long as a log only grows, nothing is compared.
-  2. When a log is read again, a line is new if it was not there before.
-  3. Memory is bounded: of a very long log only the last lines are remembered, of a quiet one fewer. What stands before
-     them, or was never looked at, is old. Where they begin is told by a run of them, wherever it stands by now; or, where
-     the log begins as it did, by the place where they began. Where that is not known for sure, a later place will do.
-  4. Until either is found the marks are lost, and nothing is new: a log that is being rewritten is seen half written. Whoever
-     reads it says when it has waited long enough (`give_up`): then it is another log, or one that was cut very short.
-
-Follows a log while an agent writes it.
-
-Rules
-  1. Each question opens the file anew: nothing is held open, and what stands at the path now is what is read.
+Rules of following (Follower)
+  1. Each read opens the file at the path again and closes it; nothing is held open.
   2. Logs do not only grow. Claude Code cuts off a message after a broken stream, and both agents move files: a file that
-     no longer holds the bytes that were read (sources/tail/identity.py) starts over.
+     no longer holds the bytes that were read (sources/tail/identity.py) is read from its start.
   3. Bytes come as they are, also half a line; a compressed log never grows and is not followed.
-  4. A file that was put aside may hold bytes that nobody has read: where it was left is kept (`left`), and it is known
-     again under another name by its inode and its bytes. So another file at the path starts over, whatever it begins with.
+  4. A file that was put aside may hold unread bytes: `left` keeps how far it was read, and it is recognised under another
+     name by its inode and its bytes. So another file at the path is read from its start, whatever it begins with.
+
+Rules of remembering (LineMarks)
+  1. A line is known by a hash of its bytes (eight bytes). As long as a log only grows, nothing is compared.
+  2. When a log is read again, a line is new if it was not there before.
+  3. Memory is bounded: only the last lines of a very long log are remembered, and fewer of a quiet one. Lines before them,
+     or never read, are old. Where the remembered lines begin is found by a run of them at any place; or, if the log
+     begins as it did, by their former place. If neither is certain, a later place will do.
+  4. Until either is found the marks are lost, and no line is new: the log may be half rewritten. The reader decides when
+     it has waited long enough (`give_up`): then it is another log, or one that was cut very short.
 """
 
 from __future__ import annotations
@@ -36,38 +34,36 @@ from tracklog.sources.tail.identity import GOES_ON, FileIdentity, IdentityTracke
 
 MOST_REMEMBERED = 4_000  # lines of one log, at least half of it: twenty times what clients rewrite at its end
 OF_A_QUIET_ONE = 256
-CAUGHT_UP = 1_000  # new lines, one behind the other, and a log that was read again only grows again
-_RUN = 16  # different lines, one behind the other: more than the notes that Claude Code repeats word by word
+CAUGHT_UP = 1_000  # after so many new lines in a row, a log that was read again only grows
+_RUN = 16  # different lines in a row: more than the notes that Claude Code repeats word by word
 _HEAD, _SHORT_HEAD = 4096, 512
 
 
 class LineMarks:
-    """Remembers the lines of one log; `unread` is how many bytes at its beginning were never looked at."""
+    """Remembers the lines of one log; `unread` is the number of bytes at its start that were never read."""
 
     def __init__(self, file: LogFile, unread: int = 0) -> None:
         self._unread = unread
         self._head = _head_of(file, unread)
         self._marks = array("q")
-        self._middle: int | None = (
-            None  # where the younger half of the remembered lines begins, if that is known
-        )
-        self._before: array[int] | None = None  # sorted; the lines that were there when it was begun again
-        self._n_new = 0  # since then, since the last old one
+        self._middle: int | None = None  # the offset of the newer half of the remembered lines, if known
+        self._before: array[int] | None = None  # sorted: the marks when reading began again
+        self._n_new = 0  # new lines since the last old one
         self._lost: _Lost | None = None
-        self._old_to = 0  # of a log that was cut very short: so much of it is old
+        self._old_to = 0  # in a log that was cut very short, all before this offset is old
 
     @property
     def is_lost(self) -> bool:
-        """Whether a log is read again, and nothing was found yet of what is remembered."""
+        """Whether the log is read again, and no remembered line was found yet."""
         return self._lost is not None
 
     @property
     def begins_alike(self) -> bool:
-        """Whether a log that is read again begins as it did, as far as it was read."""
+        """Whether a log that is read again begins as before, as far as it was read."""
         return self._lost is None or self._lost.begins_with(self._head)
 
     def remember(self, line: Line) -> None:
-        """Notes that a line came."""
+        """Note a line."""
         self._note_head(line)
         self._marks.append(hash(line.raw))
         end = line.offset + line.length + 1
@@ -78,7 +74,7 @@ class LineMarks:
             self._unread, self._middle = end if self._middle is None else self._middle, end
 
     def is_new(self, line: Line) -> bool:
-        """Whether a line did not come before; it is noted that it came now."""
+        """Note a line; whether it was not there before."""
         if self._before is not None:
             if self._is_old(line):
                 self._note_head(line)
@@ -91,21 +87,21 @@ class LineMarks:
         return True
 
     def begin_again(self, size: int) -> None:
-        """From here on the log is read from its beginning; this many bytes of it may be old."""
+        """Expect the log from its beginning; `size` bytes of it may be old."""
         head = self._head[: self._unread] if self._lost is None else self._lost.head
         self._lost = _Lost(head, size) if self._unread else None
         self._before, self._n_new = array("q", sorted(self._marks)), 0
         self._head, self._old_to, self._middle = b"", 0, None
 
     def give_up(self) -> None:
-        """Nothing of what is remembered will be found. The log is to be read from its beginning once more."""
+        """Stop looking for the remembered lines; the log must be read from its beginning once more."""
         assert self._lost is not None
         self._old_to = self._lost.size if self._lost.begins_with(self._head[: self._lost.size]) else 0
         self._unread = min(self._unread, self._old_to)
         self._lost, self._head = None, b""
 
     def shrink(self, end: int) -> None:
-        """Forgets all but the last lines of a log that was read up to `end`, and is quiet."""
+        """Forget all but the last lines of a quiet log that was read up to `end`."""
         self._head = self._head[:_SHORT_HEAD]
         if len(self._marks) <= OF_A_QUIET_ONE or self.is_lost:
             return
@@ -121,7 +117,7 @@ class LineMarks:
         return was_there or line.offset < self._old_to
 
     def _is_found_at(self, line: Line, *, was_there: bool) -> bool:
-        """Whether it is known with this line where the remembered ones begin."""
+        """Whether this line shows where the remembered lines begin."""
         assert self._lost is not None
         if line.offset >= self._unread and self.begins_alike:
             self._lost = None
@@ -141,7 +137,7 @@ class LineMarks:
 
 
 class _Lost:
-    """A log that is read again, in which nothing that is remembered was found yet."""
+    """A log that is read again, in which no remembered line was found yet."""
 
     def __init__(self, head: bytes, size: int) -> None:
         self.head = head  # of what is not remembered
@@ -154,7 +150,7 @@ class _Lost:
         return head[:n] == self.head[:n]
 
     def run(self, line: Line, *, was_there: bool) -> int | None:
-        """Where the run began that is long enough with this line."""
+        """The offset of the run of known lines, if it is long enough with this line."""
         if not was_there:
             self._run.clear()
             return None
@@ -179,19 +175,19 @@ class Appended(NamedTuple):
 
 
 class Restarted(NamedTuple):
-    """What was read so far no longer holds; the next question reads from the beginning."""
+    """The file no longer holds what was read; the next read starts at its beginning."""
 
     why: str
 
 
 class Gone(NamedTuple):
-    """There is nothing to read at the path now; it may come back."""
+    """The path has no file that can be read now; it may come back."""
 
     why: str
 
 
 class Follower:
-    """Reads what was appended to one file since the last question."""
+    """Reads what was appended to one file since the last read."""
 
     def __init__(self, path: Path, offset: int = 0, *, limit: int = CHUNK) -> None:
         self.path = path
@@ -203,17 +199,17 @@ class Follower:
 
     @property
     def identity(self) -> FileIdentity | None:
-        """The file that is followed, as one that may be found elsewhere; None before anything was read of it."""
+        """The identity of the followed file, by which it is found elsewhere; None before the first read."""
         if self._status is None or not 0 < self.offset == self._tracker.offset:
             return None
         return self._tracker.identity(self._status)
 
     def is_of(self, device: int, inode: int) -> bool:
-        """Whether the file that is followed has this device and inode."""
+        """Whether the followed file has this device and inode."""
         return self._status is not None and (self._status.st_dev, self._status.st_ino) == (device, inode)
 
     def ask(self, most: int | None = None) -> Appended | Restarted | Gone:
-        """What changed, at most `limit` bytes of it, or `most` if that is less."""
+        """Read what changed: at most `limit` bytes, or `most` if that is less."""
         try:
             with open_log(self.path) as stream:
                 return self._read(stream.fileno(), min(self._limit, self._limit if most is None else most))
@@ -246,7 +242,7 @@ class Follower:
 
 
 def goes_on_at(left: FileIdentity, path: Path) -> bool:
-    """Whether the file at a path is the one that was left, and still continues from there."""
+    """Whether the file at a path is the one that was left, and continues from there."""
     try:
         status = os.lstat(path)
         return left.is_at(status.st_dev, status.st_ino) and left.compare(path) in GOES_ON
@@ -255,7 +251,7 @@ def goes_on_at(left: FileIdentity, path: Path) -> bool:
 
 
 def found_beside(left: FileIdentity, folder: Path) -> Path | None:
-    """The path in a folder of the file that was left; None if it is gone."""
+    """The path in a folder at which the file that was left is now; None if it is gone."""
     try:
         with os.scandir(folder) as entries:
             alike = [entry.name for entry in entries if entry.inode() == left.inode]

@@ -1,12 +1,12 @@
-"""Keep the index fresh during a watch: a child process reads into it what was appended.
+"""Keep the index fresh during a watch: a child process indexes what was appended.
 
 The child is `tracklog index`, whose steps are those of `index.refresh`.
 
 Rules
-  1. Who has no index gets none, and roots that the index does not know stay out of it.
-  2. One at a time, at the lowest priority; every five seconds at most, and never for more than a tenth of the time.
-  3. Where nothing changed nothing is started. What went wrong is not ours to tell: the next answer brings the index up to
-     date by itself, and says so if it cannot.
+  1. Makes no index where there is none, and adds no roots that the index does not know.
+  2. One child at a time, at the lowest priority; every five seconds at most, and for a tenth of the time at most.
+  3. Without a change no child starts. Errors are not reported here: the next command updates the index itself, and reports
+     what is wrong.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ Command = Callable[[Home, Sequence[Root]], list[str]]
 
 
 def index_command(home: Home, roots: Iterable[Root]) -> list[str]:
-    """`tracklog index` for some roots, word by word. Nothing is imported from the folder that we happen to be in."""
+    """The command `tracklog index` for some roots; `-P` keeps it from importing modules of the current folder."""
     folders = dict.fromkeys(str(root.path / root.part if root.part else root.path) for root in roots)
     asked = [word for folder in folders for word in ("--root", folder)]
     return [sys.executable, "-P", "-m", "tracklog", "index", "--home", str(home.path), *asked]
 
 
 class IndexSync:
-    """Starts a sync when logs have changed and it is time; call `step` every now and then."""
+    """Starts a sync when logs have changed and it is time; call `step` regularly."""
 
     def __init__(
         self,
@@ -54,17 +54,17 @@ class IndexSync:
         self._running: subprocess.Popen[bytes] | None = None
         self._began = 0.0
         self._not_before = clock() + LEAST_S
-        self._n_synced = 0  # of how many changes the last sync could know
+        self._n_synced = 0  # the number of changes when the last sync began
 
     def step(self, n_changes: int) -> None:
-        """`n_changes` is how many changes were seen so far."""
+        """Start a sync if it is due; `n_changes` counts all changes so far."""
         self._see_end()
         if self._running is None and n_changes != self._n_synced and self._clock() >= self._not_before:
             self._n_synced = n_changes
             self._start()
 
     def close(self) -> None:
-        """Ends a sync that runs: it may be interrupted at any time."""
+        """End a running sync: it may be interrupted at any time."""
         if self._running is not None:
             self._running.terminate()
             self._running.wait()
@@ -96,7 +96,7 @@ class IndexSync:
         self._not_before = self._began + max(least_s, took_s * _SHARE)
 
     def _known_roots(self) -> list[Root]:
-        """The roots that were read into the index before; none if there is no index."""
+        """The roots that the index knows; none if there is no index."""
         try:
             with reading(self._home) as database:
                 if database is None:

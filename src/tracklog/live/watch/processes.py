@@ -1,8 +1,8 @@
-"""Which watched sessions have a living process, and which wait for a permission that tracklog itself asks for.
+"""Find which watched sessions have a living process, and which wait for a permission that tracklog itself asks for.
 
 Rules
-  1. Each agent's clients are looked at in their own time: a registry is a few small files, open files take a look at every process.
-  2. A look comes sooner when a process that was alive has ended, or when a client that nobody knows has written a log.
+  1. Each agent has its own interval: a registry is a few small files, open files mean looking at every process.
+  2. The next look is sooner when a living process has ended, or an unknown client has written a log.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SOON_S = 0.2
 
 @dataclass
 class _Clients:
-    """The clients of one agent, and when they are looked at again."""
+    """The clients of one agent, and when to look at them again."""
 
     processes: AgentProcesses
     view: ProcessView
@@ -48,11 +48,11 @@ class WatchedProcesses:
         home: Home | None,
         now_ms: Callable[[], int],
     ) -> None:
-        """`home` has the permission requests that tracklog itself asks."""
+        """`home` holds the permission requests that tracklog itself puts."""
         self._sessions = sessions
         self._home = home
         self._now_ms = now_ms
-        self._asked: set[Name] = set()  # that had a request open at the last look
+        self._asked: set[Name] = set()  # sessions with an open request at the last look
         self._clients = {agent: _clients_in(agent, roots) for agent in SUPPORTED}
 
     def add_logs(self, agent: str | None, logs: Iterable[Path]) -> None:
@@ -67,12 +67,12 @@ class WatchedProcesses:
         return view.open_sessions()
 
     def refresh_soon(self, agent: str | None) -> None:
-        """A client came, changed or left: look with the next step."""
+        """Look with the next step: a client started, changed or ended."""
         if (clients := self._clients.get(agent or "")) is not None:
             clients.looked_at = 0.0
 
     def expect_client(self, agent: str) -> None:
-        """A client wrote a log that none was known to have. A registry would say by itself whose it is."""
+        """Look soon: a client wrote a log that no known process has. (A registry would name its process by itself.)"""
         clients = self._clients.get(agent)
         if clients is not None and clients.processes.registry_folder is None:
             clients.pause_s = _SOON_S
@@ -89,7 +89,7 @@ class WatchedProcesses:
                 clients.pause_s = _pause_s(clients.processes, time.monotonic() - began)
 
     def _look_at_requests(self) -> None:
-        """The permissions that sessions wait for here: our own hook asked for them, and waits with them."""
+        """Read the permission requests that our own hook has put and waits for."""
         if self._home is None:
             return
         asked = {(ask.agent, ask.session): ask.sign for ask in reversed(open_asks(self._home))}
@@ -101,7 +101,7 @@ class WatchedProcesses:
         self._asked = set(asked)
 
     def _find_ended(self) -> None:
-        """Look at the clients of each agent of which a process has ended since the last look."""
+        """Look at the clients of each agent that lost a process since the last look."""
         for (agent, _), session in self._sessions.by_name.items():
             alive = session.alive
             if alive.life == "alive" and alive.pid is not None and not is_running(alive.pid):
@@ -121,7 +121,7 @@ class WatchedProcesses:
             if name[0] != agent or name[1] in registered:
                 continue
             if session.alive.has_left and session.alive.at_ms == session.latest.last_ms:
-                continue  # it has left, and nothing came since
+                continue  # it ended, and nothing was written since
             facts = session.process_facts(now_ms, only_main_log=clients.processes.holds_logs_open)
             alive = clients.view.alive(facts) if facts.paths else session.alive
             if alive != session.alive:

@@ -1,16 +1,15 @@
 """A watched session: its signs from all sources, its threads, and its latest facts.
 
 Rules
-  1. Everything is added in the order in which it is seen; what is added twice changes nothing.
-  2. A subagent that was asked for and has no log yet is pending. It joins its log when one names its call, or when the
+  1. Everything is added in the order in which it is seen; adding it twice changes nothing.
+  2. A subagent that was requested and has no log yet is pending. It joins its log when one names its call, or when the
      call's result names it; it is lost when the session ends without either.
 
-How busy a session is: lines of its logs per minute, of the last hour.
+Activity: lines of its logs per minute, for the last hour.
 
 Rules
-  1. A line counts in the minute that it names. One that names none, or a moment that is still to come, counts when it is seen.
-  2. What was written before the watch began is read from the end of the log, as far back as an hour, and no further than
-     it costs next to nothing.
+  1. A line counts in the minute that it names. One that names none, or a time in the future, counts when it is seen.
+  2. Lines from before the watch are read from the end of the log, for at most an hour and a bounded number of bytes.
 """
 
 from __future__ import annotations
@@ -60,27 +59,27 @@ _TIME = re.compile(
 
 
 class Minutes(NamedTuple):
-    """Lines by minute, numbered since 1970; `since` is the first minute of which all is known."""
+    """Number of lines by minute since 1970; `since` is the first minute that is known completely."""
 
     lines: tuple[tuple[int, int], ...] = ()
     since: int | None = None
 
     def last(self, now_ms: int, *, n: int = SHOWN) -> list[int | None]:
-        """Lines in each of the last minutes, the current one last; None for those of which nothing is known."""
+        """Lines in each of the last minutes, the current one last; None for unknown minutes."""
         now, known = now_ms // MINUTE_MS, dict(self.lines)
         first = self.since if self.since is not None else now + 1
         return [known.get(at, 0 if at >= first else None) for at in range(now - n + 1, now + 1)]
 
 
 class Activity:
-    """Counts lines as they come."""
+    """Counts lines as they are seen."""
 
     def __init__(self) -> None:
         self._lines: dict[int, int] = {}
-        self.first_ms: int | None = None  # the earliest moment that was named
+        self.first_ms: int | None = None  # the earliest time that a line named
 
     def add(self, at_ms: int) -> None:
-        """A line of this moment came."""
+        """Count a line of this time."""
         minute = at_ms // MINUTE_MS
         self._lines[minute] = self._lines.get(minute, 0) + 1
         self.first_ms = at_ms if self.first_ms is None else min(self.first_ms, at_ms)
@@ -88,7 +87,7 @@ class Activity:
             self._lines = dict(sorted(self._lines.items())[-SHOWN:])
 
     def with_before(self, before: Minutes, now_ms: int) -> Minutes:
-        """All that is known, with what was written before."""
+        """These minutes and the ones from before the watch."""
         oldest = now_ms // MINUTE_MS - SHOWN + 1
         lines = {at: n for at, n in before.lines if at >= oldest}
         for at, n in self._lines.items():
@@ -99,7 +98,7 @@ class Activity:
 
 
 def began_ms(file: LogFile) -> int | None:
-    """The first moment that a log names."""
+    """The first time that a log names."""
     with _opened(file) as log:
         found = _TIME.search(log.read(_HEAD))
     at = moment_ms(found[1].decode()) if found else NO_TIME
@@ -107,7 +106,7 @@ def began_ms(file: LogFile) -> int | None:
 
 
 def minutes_in(file: LogFile, until_ms: int | None) -> Minutes:
-    """What a log says was written in the hour before a moment."""
+    """The lines that a log has of the hour before a moment."""
     if until_ms is None or file.path.suffix == ".zst":
         return Minutes()
     oldest, is_whole = until_ms - SHOWN * MINUTE_MS, False
@@ -123,7 +122,7 @@ def minutes_in(file: LogFile, until_ms: int | None) -> Minutes:
 
 
 def _moments_backwards(log: io.FileIO) -> Iterator[tuple[list[int], bool]]:
-    """The moments in each piece of a log from its end on, and whether the piece is its first. One on a cut is passed over."""
+    """The times in each chunk of a log, backwards, and whether the chunk is the first. A time on a cut is skipped."""
     end = log.seek(0, os.SEEK_END)
     least = max(end - _FURTHEST_BACK, 0)
     while end > least:
@@ -150,18 +149,18 @@ _PASSING_MS = (
     SETTLES_MS,
     UNSAID_MS,
     SILENT_MS,
-)  # after so long a sign counts for less, or for more
+)  # after so long the weight of a sign changes
 UNKNOWN = LiveState(state="unknown")
 NOBODY_KNOWS = Alive("unknown")
 
 
 @dataclass
 class Pending:
-    """A subagent of which there is no log yet."""
+    """A subagent without a log so far."""
 
     call: str
     asked_ms: int
-    thread: str  # who asked for it
+    thread: str  # that requested it
     name: str | None = None
 
 
@@ -182,21 +181,21 @@ class LastActivity:
 
 @dataclass
 class WatchedSession:
-    """What is known of a session that is watched."""
+    """All that is known of a watched session."""
 
     agent: str
     id: str
     latest: LastActivity = field(default_factory=LastActivity)
     hooks: HookSigns = field(default_factory=HookSigns)
     registered: Sign | None = None
-    asked: Sign | None = None  # a permission, of tracklog itself
+    asked: Sign | None = None  # a permission request of tracklog itself
     alive: Alive = NOBODY_KNOWS
     state: LiveState = UNKNOWN
     threads: dict[str, LogSigns] = field(default_factory=dict)
     paths: dict[str, str] = field(default_factory=dict)  # the log of each thread
     pending: dict[str, Pending] = field(default_factory=dict)  # by call
     joined: set[str] = field(default_factory=set)  # calls whose subagent has a log
-    lost: list[Pending] = field(default_factory=list)  # that were asked for, and will not come any more
+    lost: list[Pending] = field(default_factory=list)  # that were requested and will not get a log
     names: dict[str, str] = field(default_factory=dict)  # what each subagent is for
     activity: Activity = field(default_factory=Activity)
     _asked: dict[str, str] = field(default_factory=dict)  # the first prompt of each subagent
@@ -216,18 +215,18 @@ class WatchedSession:
                 self._note(thread, event, now_ms, written_ms)
 
     def signs(self, now_ms: int) -> list[Sign]:
-        """All signs of what it does now."""
+        """All signs of the present state."""
         log = self.threads.get(MAIN)
         found = (self.hooks.sign, self.registered, log.sign(now_ms) if log else None, self.asked)
         return [sign for sign in found if sign is not None]
 
     def settle(self, now_ms: int) -> LiveState:
-        """Find out what it does now, from all signs."""
+        """Decide the present state from all signs."""
         self.state = state_of(self.signs(now_ms), self.alive, now_ms=now_ms, last_ms=self.latest.last_ms)
         return self.state
 
     def process_facts(self, now_ms: int, *, only_main_log: bool) -> SessionFacts:
-        """What its logs say that bears on its process; `only_main_log`: of its paths, that of the main thread."""
+        """The facts from its logs that identify its process; `only_main_log`: only the path of the main thread's log."""
         paths = [self.paths[MAIN]] if MAIN in self.paths else []
         return SessionFacts(
             self.id,
@@ -244,19 +243,19 @@ class WatchedSession:
         return sign.state if sign else None
 
     def changes_by_itself(self, now_ms: int) -> int | None:
-        """When its state may change without news; None if never."""
+        """When the state may change without news; None if never."""
         begun = [sign.at_ms for sign in self.signs(now_ms)] + [self.state.since_ms or 0]
         moments = (at + after + 1 for at in begun for after in _PASSING_MS)
         return min((at for at in moments if at > now_ms), default=None)
 
     def is_past(self, before_ms: int) -> bool:
-        """Whether it is over, and nothing happened in it since then."""
+        """Whether it is over, and had no news since."""
         is_over = self.state.state in ("ended", "crashed", "unknown") and self.alive.life != "alive"
         times = (self.latest.last_ms, self.alive.at_ms or 0, *(sign.at_ms for sign in self.signs(before_ms)))
         return is_over and max(times) < before_ms
 
     def working_threads(self, now_ms: int) -> list[str]:
-        """The subagents that work now, as their logs tell; none outlives the process, and few the turn."""
+        """The subagents that work now by their logs; none outlives the process, and few the turn."""
         if self.state.state in ("ended", "crashed") or (
             self.state.state == "idle" and not self.state.has_background
         ):
@@ -265,27 +264,27 @@ class WatchedSession:
         return [thread for thread, sign in signs if sign is not None and sign.state in ("working", "waiting")]
 
     def name_of(self, thread: str) -> str | None:
-        """What a subagent is for: as it was called, or the beginning of what it was asked."""
+        """The name of a subagent: the description in its call, or the start of its prompt."""
         return self.names.get(thread) or self._asked.get(thread)
 
     def take_lost(self) -> list[Pending]:
-        """The subagents that were lost since the last question."""
+        """Remove and return the subagents that were lost."""
         lost, self.lost = self.lost, []
         return lost
 
     def _lose_pending(self, thread: str) -> None:
-        """The turn in which they were asked for is over."""
+        """Mark pending subagents as lost: the turn that requested them is over."""
         self.lost += [one for one in self.pending.values() if one.thread == thread]
         self.pending = {call: one for call, one in self.pending.items() if one.thread != thread}
 
     def begin_thread(self, thread: str, path: str) -> bool:
-        """Notes the log of a thread; says whether it is new."""
+        """Note the log of a thread; whether it is new."""
         is_new = thread not in self.paths
         self.paths[thread] = path
         return is_new
 
     def register(self, sign: Sign, alive: Alive, *, now_ms: int) -> None:
-        """Set what the registry says. A time ahead of our clock counts as the moment when it was first seen."""
+        """Set the entry of the registry. A time ahead of our clock counts as the time when it was first seen."""
         known = self.registered
         if sign.at_ms > now_ms:
             is_known = known is not None and sign._replace(at_ms=known.at_ms) == known
@@ -293,7 +292,7 @@ class WatchedSession:
         self.registered, self.alive = sign, alive
 
     def _count(self, events: list[LogEvent], now_ms: int) -> None:
-        """A line is one step, however much it tells."""
+        """Count a line once, however many events it has."""
         moments = (moment_ms(event.at) for event in events if not event.is_copy)
         at = next((at for at in moments if at != NO_TIME), None)
         if at is not None:

@@ -1,7 +1,7 @@
-"""All sessions of a watch, and which of them are looked at now: those with news, and those whose timer has expired.
+"""Scheduler of a watch: the sessions with news, and those whose timer has expired.
 
-A state can change because nothing happens: a registry file that does not follow, an answer after which nothing comes. Each
-session says when that may be, so that a thousand idle sessions cost nothing.
+A state can change because nothing happens: a registry file that does not follow, an answer without a line after it. Each
+session gives the time when that may be, so that a thousand idle sessions cost nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Timers(Generic[Key]):
-    """When each key is due: at once after a wake-up, or at its time."""
+    """When each key is due: at once after a wake-up, or when its timer expires."""
 
     def __init__(self) -> None:
         self._news: set[Key] = set()
@@ -26,11 +26,11 @@ class Timers(Generic[Key]):
         self._next_ms = 0
 
     def wake(self, key: Key) -> None:
-        """There is news of it: it is due at once."""
+        """Make it due at once: there is news of it."""
         self._news.add(key)
 
     def due(self, now_ms: int) -> set[Key]:
-        """The keys that are due; each once."""
+        """Remove and return the keys that are due."""
         ready, self._news = self._news, set()
         if now_ms >= self._next_ms:
             ready |= {key for key, at_ms in self._due.items() if at_ms <= now_ms}
@@ -40,7 +40,7 @@ class Timers(Generic[Key]):
         return ready
 
     def set(self, key: Key, at_ms: int | None) -> None:
-        """Make it due at a moment without news; None: never."""
+        """Set its timer; None: it has none."""
         self._due.pop(key, None)
         if at_ms is not None:
             self._due[key] = at_ms
@@ -56,7 +56,7 @@ class WatchedSessions:
         self._forgotten: dict[Name, None] = {}  # a registry may still name them
 
     def open(self, name: Name) -> WatchedSession:
-        """The session of this name, known or new; there is news of it."""
+        """The session of this name, known or new, which becomes due."""
         session = self.by_name.get(name)
         if session is None:
             session = self.by_name[name] = WatchedSession(*name)
@@ -65,20 +65,20 @@ class WatchedSessions:
         return session
 
     def wake(self, name: Name) -> None:
-        """Look at this session soon."""
+        """Make this session due."""
         self._timers.wake(name)
 
     def set_timer(self, name: Name, at_ms: int | None) -> None:
-        """Look at this session at a moment though there is no news; None: never."""
+        """Set the timer of this session; None: it has none."""
         self._timers.set(name, at_ms)
 
     def due(self, now_ms: int) -> dict[Name, WatchedSession]:
-        """The sessions to look at now; each once."""
+        """Remove and return the sessions that are due."""
         ready = self._timers.due(now_ms)
         return {name: session for name in ready if (session := self.by_name.get(name)) is not None}
 
     def is_forgotten(self, name: Name) -> bool:
-        """Whether the session was over so long that it was forgotten."""
+        """Whether the session ended so long ago that it was forgotten."""
         return name in self._forgotten
 
     def forget_past(self, now_ms: int) -> list[WatchedSession]:

@@ -38,9 +38,9 @@ from tracklog.sources.log_file import Root
 from tracklog.store.file_stamps import root_key
 
 _TICK_S = 0.2
-_QUIET_TICK_S = 0.4  # where nothing changes: what does is heard at once all the same
+_QUIET_TICK_S = 0.4  # between two looks while nothing changes; a hint still wakes at once
 _QUIET_S = 20.0  # so long after the last change
-_TRY_S = 1.0  # so often is tried to take over
+_TRY_S = 1.0  # between two tries to take over
 _SAVE_S = 30.0
 _MOST_AT_ONCE = 500  # events
 _PATIENCE_S = 30.0  # for the first look at everything
@@ -49,7 +49,7 @@ _PATIENCE_S = 30.0  # for the first look at everything
 def live_events(
     roots: Sequence[Root], home: Home, *, after: int | None = None
 ) -> Generator[list[LiveEvent], None, None]:
-    """What happens from now on, or behind a number; an empty list every now and then, where nothing does."""
+    """Batches of events from now on, or behind a number; an empty list now and then while nothing happens."""
     make_private_folder(home.path)
     make_private_folder(home.live)
     folder = journal_of(home, roots)
@@ -84,7 +84,7 @@ class _Watching:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._has_news.wait(_PATIENCE_S)  # from the first look on nothing is missed
+        self._has_news.wait(_PATIENCE_S)  # after the first look no event is missed
         return self
 
     def __exit__(
@@ -94,9 +94,9 @@ class _Watching:
         self._thread.join()
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether something was written before the time is over. Raises what ended the watch."""
+        """Wait until an event is written; False if the time is over. Raises the error that ended the watch."""
         has_news = self._has_news.wait(timeout_s)
-        if has_news:  # what is written from here on is news again
+        if has_news:  # what is written from here on is new again
             self._has_news.clear()
         if self._error is not None:
             raise self._error
@@ -168,7 +168,7 @@ def _followed_for_a_while(following: Following) -> Iterator[list[LiveEvent]]:
 
 
 def _batches(following: Following) -> Iterator[list[LiveEvent]]:
-    """What was added, a part at a time: who comes late does not hold all of it. At least one part, if only an empty one."""
+    """The added events in batches, so that a late consumer does not hold them all; at least one batch, maybe empty."""
     more = following.more()
     yield _batch_of(more, following)
     while events := _batch_of(more, following):

@@ -1,8 +1,8 @@
-"""Find out what watched sessions do, and report changes: states, waits, subagents that will not come any more.
+"""Decide the states of watched sessions, and report changes: states, waits, lost subagents.
 
 Rules
   1. A state is reported when it changes. A wait for the person is reported when it has lasted a second.
-  2. After an earlier watch, only states are reported that differ from those it reported.
+  2. After an earlier watch, only states that differ from those it reported are reported.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class StateChanges:
         self._announced: dict[str, Name] = {}
 
     def settle(self, sessions: Mapping[Name, WatchedSession]) -> None:
-        """Find out what these sessions do now, and report what changed."""
+        """Decide the states of these sessions, and report what changed."""
         now_ms = self._now_ms()
         for name, session in sessions.items():
             before = session.state
@@ -52,7 +52,7 @@ class StateChanges:
             self._announce(now_ms)
 
     def settle_first(self) -> None:
-        """Settle all sessions when a watch begins: waits that an earlier watch reported are not reported again."""
+        """Decide all states when a watch begins; waits that an earlier watch reported are not reported again."""
         self.settle(self._sessions.by_name)
         self._announce(self._now_ms(), only=self._is_as_reported)
 
@@ -64,7 +64,7 @@ class StateChanges:
                 self._report(session, known.state if known else "unknown", session.state)
 
     def _is_as_reported(self, session: WatchedSession) -> bool:
-        """Whether an earlier watch reported the state that a session has; without one, first states are no news."""
+        """Whether an earlier watch reported the present state; without an earlier watch, first states are not reported."""
         if self._before is None:
             return True
         known = self._before.states.get(key_of(session.agent, session.id))

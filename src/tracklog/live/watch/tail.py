@@ -1,22 +1,20 @@
-"""Follow a log while it grows: new bytes become lines, pieces and events, each once.
+"""Follow logs while they grow: new bytes become lines, pieces and events, each once.
 
-Rules
-  1. What stood there before is read only as far as it tells how things stand now: the end of the log.
-  2. A line comes when it is ended; half a line waits. A last line that is a whole record comes at once: a client that
-     was killed may have written it without its newline.
-  3. A log that was cut, rewritten or replaced is read from its beginning, and only lines that were not there before
-     come out; that it was is said. Of one that was put aside under another name in its folder, the rest comes first.
-  4. A very long log is rewritten bit by bit: as long as nothing was found in it that is remembered, it may be half written.
-     After some patience it is another log.
+Rules of one log (Tail)
+  1. Of what was written before, only the end is read: it shows the present state.
+  2. A line is given when it is complete; half a line waits. A last line that is a whole record is given at once: a client
+     that was killed may have written it without its newline.
+  3. A log that was cut, rewritten or replaced is read from its beginning; the change is reported, and only lines that were
+     not there before are given. If the old file was put aside under another name in its folder, its rest comes first.
+  4. A very long log is rewritten bit by bit: while no remembered line is found in it, it may be half written. After some
+     patience it is another log.
   5. Nothing is held open: five thousand logs take no file handle.
 
-The logs that a watch follows, and how far all others were read.
-
-Rules
-  1. A log that goes on is taken up where it was, also when it was forgotten meanwhile, or moved to another folder.
-  2. A log that came while somebody watched is news from its first line on; one that is huge already is history.
-  3. Weeks cost no more memory than a day: of a log that is quiet for a minute only its last lines are remembered, and of
-     one that is quiet for half an hour only the number of its bytes is kept.
+Rules of all logs of a watch (FollowedLogs)
+  1. A log that goes on is continued where it was, also if it was forgotten meanwhile, or moved to another folder.
+  2. A log that appears during a watch is new from its first line on; a huge one is history.
+  3. Weeks take no more memory than a day: only the last lines of a log that is quiet for a minute are remembered, and only
+     the size of one that is quiet for half an hour.
 """
 
 from __future__ import annotations
@@ -45,32 +43,32 @@ from tracklog.sources.lines import Cutter, Line
 from tracklog.sources.log_file import LogFile
 from tracklog.sources.tail.identity import IdentityTracker, is_gone
 
-READ_BEFORE = 512 << 10  # bytes of what was there before: the last turns
-PATIENCE_S = 2.0  # with a log in which nothing is found that is remembered
+READ_BEFORE = 512 << 10  # bytes of the end that are read at first: the last turns
+PATIENCE_S = 2.0  # with a log in which no remembered line is found
 _AT_ONCE = 256 << 10
 _CLOSES = ord("}")
 
 
 class TailChunk(NamedTuple):
-    """A piece of a log, and what it tells."""
+    """A piece of a log, and its events."""
 
     piece: Piece
     events: list[LogEvent]
 
 
 class LogReplaced(NamedTuple):
-    """The log is no longer what was read."""
+    """The log no longer holds what was read."""
 
     why: str
 
 
 class Tail:
-    """One log. `before` gives what its end told when it was first looked at, `more` what came since."""
+    """One log. `before` gives the pieces of its end at the first look, `more` what was written since."""
 
     def __init__(
         self, file: LogFile, *, known_to: int | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`known_to` is how many of its bytes are no news; None: all that are there now."""
+        """`known_to` is the number of bytes that are not new; None: all that are there now."""
         self.file = file
         self._stood_in = file.path.parent
         self._clock = clock
@@ -82,38 +80,38 @@ class Tail:
         self._translator = translator_of(file)
         self._marks = LineMarks(file, start)
         self._early: tuple[int, bytes] | None = None  # the last line that came before its newline
-        self._old_from = 0  # of a log that is read again: from where on its old lines say what is going on
+        self._old_from = 0  # when read again: from this offset on, old lines show the present state
         self._began_again_at = 0.0
         self._is_put_aside = False  # what was here before is now a file in the same folder
 
     @property
     def is_undecided(self) -> bool:
-        """Whether it is to be asked again soon, though nothing changes."""
+        """Whether it must be read again soon, though nothing changes."""
         return self._marks.is_lost
 
     @property
     def offset(self) -> int:
-        """How far it was read."""
+        """The offset up to which it was read."""
         return self._follower.offset
 
     def move_to(self, file: LogFile) -> None:
-        """The log has moved."""
+        """Follow the log at its new path."""
         self._stood_in, self.file = self.file.path.parent, file
         self._follower.path = file.path
 
     def offset_in(self, file: LogFile) -> int | None:
-        """How far a file was read that was this log and has another name now; None if it never was."""
+        """How far a file was read that was this log and has another name now; None if it was never this log."""
         follower, place = self._follower, (file.device, file.inode)
         known = (follower.identity if follower.is_of(*place) else None, follower.left)
         ours = (one for one in known if one is not None and one.is_at(*place))
         return next((one.offset for one in ours if goes_on_at(one, file.path)), None)
 
     def rest(self) -> None:
-        """Nothing was written for a while: less of it is remembered."""
+        """Remember less of a log that was quiet for a while."""
         self._marks.shrink(self.offset)
 
     def before(self) -> Iterator[TailChunk]:
-        """What the end of the log told when it was first looked at; once."""
+        """The pieces of the log's end at the first look; once."""
         while (left := self._began_at - self.offset) > 0:
             match self._follower.ask(left):
                 case Appended(_, data) if data:
@@ -129,7 +127,7 @@ class Tail:
         yield from self._unended()
 
     def more(self) -> Iterator[TailChunk | LogReplaced | None]:
-        """What was written since the last question; None whenever much was read, new or not."""
+        """What was written since the last call; None whenever much was read, new or not."""
         while True:
             match self._follower.ask():
                 case Appended(_, data) if len(data) == _AT_ONCE:
@@ -152,7 +150,7 @@ class Tail:
                     return
 
     def _rest(self) -> Iterator[TailChunk]:
-        """What was not read yet of a file that was put aside."""
+        """The unread rest of a file that was put aside."""
         left = self._follower.left
         folders = dict.fromkeys((self.file.path.parent, self._stood_in))
         places = (found_beside(left, folder) for folder in folders if left is not None)
@@ -167,7 +165,7 @@ class Tail:
                 tracker.add(data)
                 self._follower.left = left = left.read_to(tracker)
         except NotReadable:
-            pass  # it went away meanwhile: what came of it has come
+            pass  # it vanished meanwhile; what was read of it was given
 
     def _begin_again(self) -> None:
         self._marks.begin_again(0 if self._is_put_aside else _size_of(self.file.path))
@@ -175,7 +173,7 @@ class Tail:
         self._note_beginning()
 
     def _is_another(self) -> bool:
-        """Whether a log that was read again to its end, and in which nothing was known, is another one."""
+        """Whether a log that was read again to its end without a known line is another one."""
         if not self._marks.is_lost:
             return False
         is_other = self._is_put_aside and not self._marks.begins_alike
@@ -202,7 +200,7 @@ class Tail:
                 self._translate(line)
 
     def _unended(self) -> Iterator[TailChunk]:
-        """The last line, if it is a whole record that only lacks its newline; once."""
+        """The last line, if it is a whole record that only lacks its newline; given once."""
         if self._cutter.held_end != _CLOSES or self._marks.is_lost:
             return
         line = self._cutter.peek()
@@ -229,7 +227,7 @@ def _is_whole(raw: bytes) -> bool:
 
 
 def _start_of_the_end(file: LogFile, end: int) -> tuple[int, int]:
-    """Where the last turns before `end` begin, and how many lines there are before them."""
+    """The offset of the last turns before `end`, and the number of lines before them."""
     wanted, offset, n_lines = end - READ_BEFORE, 0, 0
     if wanted <= 0:
         return 0, 0
@@ -257,27 +255,27 @@ def _size_of(path: Path) -> int:
         return 0
 
 
-LONGEST = 64 << 20  # bytes of a log that came all at once: more of it is history, not news
+LONGEST = 64 << 20  # bytes of a log that appears at once; a longer one is history
 _SWEEP_S = 600.0
 _REST_S = 60.0
 _QUIET_S = 1800.0
 
 
 class FollowedLogs:
-    """Tails of logs, by path; `sizes` is how far an earlier watch told them, if there was one."""
+    """Tails of logs, by path; `sizes` is how far an earlier watch reported them, if there was one."""
 
     def __init__(
         self, sizes: Mapping[str, int] | None = None, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._clock = clock
         self._is_first = sizes is None
-        self._left_at = dict(sizes or {})  # how far those were read that are not followed now
+        self._left_at = dict(sizes or {})  # how far the logs were read that are not followed now
         self._tails: dict[str, Tail] = {}
         self._changed_at: dict[str, float] = {}
         self._swept_at = self._rested_at = clock()
 
     def begin(self, found: Iterable[LogFile]) -> None:
-        """Without an earlier watch, what is there already is no news."""
+        """Without an earlier watch, note the present size of each log as already reported."""
         if self._is_first:
             self._left_at = {str(file.path): file.size for file in found}
 
@@ -290,7 +288,7 @@ class FollowedLogs:
         return tail
 
     def follow(self, file: LogFile) -> Tail | None:
-        """Follow a log from its known offset; None if it went while others were read: it is followed elsewhere."""
+        """Follow a log from its known offset; None if it vanished meanwhile: it is followed elsewhere."""
         path = str(file.path)
         if is_gone(path):
             return None
@@ -305,16 +303,16 @@ class FollowedLogs:
         return tail
 
     def undecided(self) -> list[Tail]:
-        """The logs that are to be asked again soon, though nothing changes in them."""
+        """The logs that must be read again soon, though nothing changes in them."""
         return [tail for tail in self._tails.values() if tail.is_undecided]
 
     def offsets(self, known: Mapping[str, LogFile]) -> dict[str, int]:
-        """How far each log was read; for those that were not looked at, their size."""
+        """How far each log was read; the size of those that were not read."""
         left_at = {path: self._left_at.get(path, file.size) for path, file in known.items()}
         return left_at | {path: tail.offset for path, tail in self._tails.items()}
 
     def sweep(self, known: Collection[str]) -> bool:
-        """Forgets what is quiet or gone, every ten minutes, and says whether it did; lets quiet logs rest before."""
+        """Forget logs that are quiet or gone, every ten minutes; return whether it did so."""
         now = self._clock()
         if now - self._rested_at >= _REST_S:
             self._rested_at = now
@@ -338,7 +336,7 @@ class FollowedLogs:
         self._left_at[path] = self._tails.pop(path).offset
 
     def _moved_here(self, file: LogFile) -> Tail | None:
-        """The tail of a log that was at another place, of which nothing is left there."""
+        """The tail of a log that was at another path, where it no longer is."""
         name = f"/{file.path.name}"
         for path, tail in self._tails.items():
             if (path.endswith(name) or tail.offset_in(file) is not None) and is_gone(path):
@@ -348,7 +346,7 @@ class FollowedLogs:
         return None
 
     def _known_offset(self, file: LogFile) -> int | None:
-        """How far a log was read that is not followed now, here or at its earlier place; None if it is new."""
+        """How far an unfollowed log was read, here or at its earlier path; None if it is new."""
         put_aside = (told for tail in self._tails.values() if (told := tail.offset_in(file)) is not None)
         told = next(put_aside, None)
         if told is None:

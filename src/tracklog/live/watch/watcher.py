@@ -1,9 +1,9 @@
-"""Watch running sessions: logs, registry, hooks and processes come together, and come out as numbered events.
+"""Watch running sessions: combine logs, registry, hooks and processes into numbered events.
 
 Rules
-  1. What was there when the watch began sets the first states; only what comes afterwards is reported.
-  2. All sources go through the same readers, translators and folds as batch reading. A log that we fail at is said once,
-     and the others are watched on.
+  1. What exists when the watch begins sets the first states; only later changes are reported.
+  2. All sources go through the same readers, translators and folds as batch reading. A log that cannot be read is reported
+     once, and the others are watched further.
   3. A state is reported when it changes. A wait for the person is reported when it has lasted a second.
   4. `wait` returns after a fifth of a second at most, and an idle watch costs next to nothing. Sessions that ended a day
      ago are forgotten.
@@ -42,14 +42,14 @@ from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Root
 from tracklog.sources.spool import SpoolTail, lines_seen
 
 _FOLLOWED = MAIN_KINDS | {FileKind.SUBAGENT}
-_RECENT_S = 24 * 3600  # logs that changed since then are looked at when watching begins,
-_MOST_RECENT = 200  # the newest of them; and those of all processes that live
+_RECENT_S = 24 * 3600  # logs that changed since then are read when watching begins:
+_MOST_RECENT = 200  # the newest of them, and those of all living processes
 _WINDOW = re.compile(
     rb'"model_context_window":(\d{4,9})'
 )  # where logs say it, they do in many of their lines
-_AT_ONCE_S = 0.05  # so long is read in one log before another one has its turn,
-_MOST_AT_ONCE = 500  # and so many events are held before they are returned
-_FIRST_LINES = 50  # one of which says in which folder a session works
+_AT_ONCE_S = 0.05  # how long one log is read before the next has its turn
+_MOST_AT_ONCE = 500  # events that are held before they are returned
+_FIRST_LINES = 50  # one of them names the working folder of a session
 
 
 class Watch:
@@ -63,7 +63,7 @@ class Watch:
         before: WatchSnapshot | None = None,
         now_ms: Callable[[], int] | None = None,
     ) -> None:
-        """`before` is how far an earlier watch came: what came since is news, too."""
+        """`before` is how far an earlier watch got: what was written since is reported, too."""
         self._before = before
         self._roots = list(roots)
         self._now_ms = now_ms or (lambda: time.time_ns() // 1_000_000)
@@ -75,10 +75,10 @@ class Watch:
         self._logs: dict[Name, set[str]] = {}  # the paths of each session's logs
         self._unread: dict[
             Tail, Iterator[TailChunk | LogReplaced | None]
-        ] = {}  # logs that were not read to their end in a round, wherever they are by now
+        ] = {}  # logs that were not read to their end in a round, whatever their path is now
         self._grown: dict[
             ThreadName, set[int]
-        ] = {}  # the numbers of the lines that came with the last question
+        ] = {}  # the numbers of the lines that the last call of `wait` read
         self._is_beginning = True
         self._events = EventQueue(self._now_ms, is_quiet=before is None)
         self._sessions = WatchedSessions()
@@ -86,7 +86,7 @@ class Watch:
             self._sessions, roots, home=Home(spool.parent) if spool is not None else None, now_ms=self._now_ms
         )
         self._states = StateChanges(self._sessions, self._events, before=before, now_ms=self._now_ms)
-        self.n_changes = 0  # of files, that were seen so far
+        self.n_changes = 0  # of files, seen so far
 
     @property
     def sessions(self) -> dict[Name, WatchedSession]:
@@ -95,11 +95,11 @@ class Watch:
 
     @property
     def why_without_hints(self) -> str | None:
-        """Why changes are only seen by looking, if so."""
+        """Why changes are found by polling only, if so."""
         return self._files.why_without_hints
 
     def begin(self) -> None:
-        """Look at everything once. First states are no news, and are not reported."""
+        """Look at everything once; first states are not reported."""
         found = self._files.begin()
         self._followed.begin(found)
         for agent in SUPPORTED:
@@ -110,7 +110,7 @@ class Watch:
                 self._logs.setdefault((file.agent, file.session), set()).add(str(file.path))
         for file in self._to_begin_with(found):
             self._read_changed(file)
-        for file in found:  # they name the calls that asked for subagents
+        for file in found:  # they name the calls that requested subagents
             if file.kind is FileKind.META and (file.agent, file.session) in self.sessions:
                 self._read_changed(file)
         self._read_hooks()
@@ -122,7 +122,7 @@ class Watch:
         self._is_beginning = False
 
     def _to_begin_with(self, found: Sequence[LogFile]) -> list[LogFile]:
-        """The logs that changed lately, those with news, and those of all processes that live, however old they are."""
+        """The logs that changed lately, those with news, and those of all living processes, however old."""
         logs = sorted((file for file in found if file.kind in _FOLLOWED), key=lambda file: -file.mtime_ns)
         recent_ns = time.time_ns() - _RECENT_S * 10**9
         agents = {file.agent for file in logs}
@@ -138,7 +138,7 @@ class Watch:
 
     @contextmanager
     def _quietly(self) -> Iterator[None]:
-        """Report nothing: what is there already is no news."""
+        """Report nothing while the block runs."""
         before = self._events.is_quiet, self._is_beginning
         self._events.is_quiet = self._is_beginning = True
         try:
@@ -150,7 +150,7 @@ class Watch:
         return self._before is not None and self._before.sizes.get(str(file.path)) != file.size
 
     def session_named(self, text: str) -> Name | None:
-        """The one session that a person means: an id, the start of one, a file, or @last. Raises UserError for several."""
+        """The session with this name: an id, the start of one, a file, or @last. Raises UserError for several."""
         if text == "@last":
             newest_first = list(reversed(self.sessions))
             return max(newest_first, key=lambda name: self.sessions[name].latest.last_ms, default=None)
@@ -169,19 +169,19 @@ class Watch:
         return self._names.of(files[0])[0]
 
     def would_hold(self, agent: str, path: str) -> bool:
-        """Whether a log of this agent at this path is below our roots. The path is compared, and never opened."""
+        """Whether a log of this agent at this path is below our roots. Compares the path, and never opens it."""
         return any(root.agent in (None, agent) and path.startswith(f"{root.path}/") for root in self._roots)
 
     def has_seen(self, path: str) -> bool:
-        """Whether there is a log at this path, be it watched or too old for that."""
+        """Whether there is a log at this path, watched or too old to be."""
         return path in self._files.known
 
     def watches_home(self, agent: str, homes: Sequence[Path]) -> bool:
-        """Whether one of these homes of an agent is watched whole."""
+        """Whether one of these homes of an agent is watched completely."""
         return any(root.agent in (None, agent) and root.path in homes for root in self._roots)
 
     def logs_of(self, session: WatchedSession) -> list[LogFile]:
-        """The logs of all threads of a session, as they were last seen."""
+        """The logs of all threads of a session, as last seen."""
         paths = self._logs.get((session.agent, session.id), ())
         return [file for path in sorted(paths) if (file := self._files.known.get(path)) is not None]
 
@@ -190,7 +190,7 @@ class Watch:
         return self._related.related_to(session)
 
     def snapshot(self, n: int) -> WatchSnapshot:
-        """How far everything was reported, for the next watch; `n` is the last number that was given."""
+        """How far everything was reported, for the next watch; `n` is the number of the last event."""
         sizes = self._followed.offsets(self._files.known)
         states = {key_of(*name): reported_state(session.state) for name, session in self.sessions.items()}
         return WatchSnapshot(n, sizes, self._spool.told() if self._spool is not None else "", states)
@@ -213,14 +213,14 @@ class Watch:
         return self._events.take()
 
     def grown(self) -> dict[ThreadName, int]:
-        """The threads whose logs had grown when `wait` was last asked, and by how many lines, whatever these said."""
+        """The threads whose logs grew by the last call of `wait`, and by how many lines of any kind."""
         return {thread: len(lines) for thread, lines in self._grown.items()}
 
     def close(self) -> None:
         """Stop watching."""
         self._files.close()
 
-    # What was seen, by its source:
+    # Readers, one for each source:
 
     def _read_changed(self, file: LogFile) -> None:
         if file.kind is FileKind.REGISTRY:
@@ -264,11 +264,11 @@ class Watch:
                 self._add_line(session, thread, step, path)
             is_enough = time.monotonic() > until or len(self._events) >= _MOST_AT_ONCE
             if is_enough and not self._is_beginning:
-                self._unread[tail] = steps  # the others want their turn, and who follows wants what there is
+                self._unread[tail] = steps  # other logs have their turn, and followers get what there is
                 break
 
     def _note_folder(self, session: WatchedSession, steps: Sequence[TailChunk | LogReplaced | None]) -> None:
-        """Note in which folder a new session works, before its first event."""
+        """Note the working folder of a new session before its first event."""
         events = (event for step in steps if isinstance(step, TailChunk) for event in step.events)
         cwds = (event.cwd for event in events if isinstance(event, SessionDescribed) and event.cwd)
         session.latest.cwd = session.latest.cwd or next(cwds, None)
@@ -313,7 +313,7 @@ class Watch:
             session.latest.window = int(said[1])
 
     def _read_meta(self, file: LogFile) -> None:
-        """The file beside a subagent's log names the call that asked for it."""
+        """Read the file beside a subagent's log: it names the call that requested the subagent."""
         if (name := self._names.session_beside(file)) is not None:
             for _, events in told_by(file):
                 self._sessions.open(name).add_events(thread_of(file), events, now_ms=self._now_ms())
@@ -356,12 +356,12 @@ class Watch:
         self._events.add("hook_called", session, at=at, thread=thread, path=path, line=line, data=known)
 
     def _agent_of(self, session_id: str) -> str:
-        """The agent of the watched session of this id; of an unknown one, the agent that tracklog knew first."""
+        """The agent of the watched session with this id; for an unknown one, the agent that tracklog knew first."""
         known = (agent for agent in SUPPORTED if (agent, session_id) in self.sessions)
         return next(known, next(iter(SUPPORTED)))
 
     def _is_below_roots(self, name: Name, told: object) -> bool:
-        """Whether a hook call is of a session below our roots. A path in a payload is compared, and never opened."""
+        """Whether a hook call belongs to a session below our roots. Compares paths of payloads, and never opens them."""
         if name in self._logs or name in self.sessions:
             return True
         path = told.transcript_path if isinstance(told, HookInput) else None
