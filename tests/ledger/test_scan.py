@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,14 @@ def test_two_processes_tell_what_one_tells(sessions: list[SessionFiles], forks: 
     assert not forks.children
     assert told(spent_in(sessions, with_tools=True)) == alone
     assert forks.are_gone()
+
+
+@pytest.mark.usefixtures("two")
+def test_a_thread_beside_others_starts_no_second_process(sessions: list[SessionFiles], forks: Forks) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        found = thread.submit(spent_in, sessions).result()
+    assert told(found) == told(spent_in(sessions))
+    assert len(forks.children) == 1  # of the main thread
 
 
 @pytest.mark.parametrize("has_fork", [True, False])

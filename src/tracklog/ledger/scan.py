@@ -50,17 +50,15 @@ def spent_in(
     with_tools: bool = False,
     with_owners: bool = True,
     on_bytes: OnBytes | None = None,
-    may_fork: bool = True,
 ) -> Ledger:
     """Scan the logs of some sessions and merge their requests into a ledger.
 
-    Without tools and owners it is faster; a request of a fork may then count for the wrong one of two sessions. A
-    process with several threads must not fork.
+    Without tools and owners it is faster; a request of a fork may then count for the wrong one of two sessions.
     """
     work = Work(sessions, rule, with_tools=with_tools)
     ledger = Ledger([source for source, _ in work.files], rule)
     with no_collecting():
-        for block in blocks_of(work, on_bytes, may_fork=may_fork):
+        for block in blocks_of(work, on_bytes):
             ledger.take(block)
     ledger.settle()
     if ledger.elsewhere and (with_owners or ledger.totals):
@@ -177,13 +175,21 @@ def _may_repeat_usage(session: SessionFiles, buffer: memoryview) -> bool:
     return any(usage.may_repeat_usage(file, buffer) for file in session.files)
 
 
-def blocks_of(work: Work, on_bytes: OnBytes | None, *, may_fork: bool = True) -> Iterator[UsageBlock]:
+def blocks_of(work: Work, on_bytes: OnBytes | None) -> Iterator[UsageBlock]:
     """Scan all files, in any order."""
-    if not may_fork or work.size < _WORTH_TWO or (os.cpu_count() or 1) < 2 or not hasattr(os, "fork"):
+    if work.size < _WORTH_TWO or not _may_fork():
         for number in range(len(work.files)):
             yield _told(work, number, on_bytes)
         return
     yield from _shared(work, on_bytes)
+
+
+def _may_fork() -> bool:
+    """Whether a second process helps: not from a thread, for another one may hold a lock that it would wait for."""
+    from threading import current_thread, main_thread
+
+    is_alone = current_thread() is main_thread()
+    return is_alone and (os.cpu_count() or 1) > 1 and hasattr(os, "fork")
 
 
 def _told(work: Work, number: int, on_bytes: OnBytes | None) -> UsageBlock:

@@ -83,7 +83,7 @@ def spent_apart(sessions: ScopedSessions, prices: Prices, wanted: RequestFilter)
     """What those of a scope spent with the requests that are meant."""
     if not sessions.apart:
         return {}
-    ledger = counted_in(sessions.apart, may_fork=False)
+    ledger = counted_in(sessions.apart)
     return spent_in(report(ledger, prices, "session", zone=UTC, wanted=wanted))
 
 

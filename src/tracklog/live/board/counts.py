@@ -78,8 +78,6 @@ class _Job(NamedTuple):
 class BoardCounts:
     """Counts sessions that are due, when asked."""
 
-    may_fork = True
-
     def __init__(self, watch: Watch, prices: Prices, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._watch = watch
         self._prices = prices
@@ -125,7 +123,7 @@ class BoardCounts:
             began, minutes = self._beginning(job, before)
         except NotReadable as refused:
             return before._replace(problem=refused.why)
-        spending, problem = _spent(job, self._prices, may_fork=self.may_fork)
+        spending, problem = _spent(job, self._prices)
         if problem is not None and before.is_counted:
             return before._replace(problem=problem)
         return Counted(spending, is_counted=True, began_ms=began, before=minutes, problem=problem)
@@ -143,8 +141,6 @@ class BoardCounts:
 
 class CountsBeside(BoardCounts):
     """Counts in a thread of its own, live sessions first; answers with what is known so far."""
-
-    may_fork = False
 
     def __init__(self, watch: Watch, prices: Prices, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(watch, prices, clock=clock)
@@ -191,13 +187,13 @@ class CountsBeside(BoardCounts):
                 self._asked.discard(job.name)
 
 
-def _spent(job: _Job, prices: Prices, *, may_fork: bool) -> tuple[SessionUsage, str | None]:
+def _spent(job: _Job, prices: Prices) -> tuple[SessionUsage, str | None]:
     """As `usage session` counts it: what a fork or a resume copied belongs to the session that it came from.
 
     With it, why a log could not be read.
     """
     own, related = job.own, job.related
-    ledger = spent_in([own, *related], with_owners=bool(related), may_fork=may_fork)
+    ledger = spent_in([own, *related], with_owners=bool(related))
     made = report(ledger, prices, "session", zone=UTC)
     problems = (why for n, why in ledger.problems.items() if ledger.sources[n].session == own.id)
     problem = next(problems, None)
