@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from tracklog.app.index.open import indexed
 from tracklog.app.prices import load_prices
 from tracklog.app.scope.filters import Filters, moment_of
 from tracklog.app.talk import QUIET, Talk
+from tracklog.home import Home, tracklog_home
 from tracklog.ledger.cost_sums import NOTHING, sums_by_session, sums_in
 from tracklog.ledger.cost_sums import CostSum as CostSum
 from tracklog.ledger.pricing import RequestFilter
@@ -87,17 +87,18 @@ def list_sessions(query: SessionsQuery, talk: Talk = QUIET) -> SessionList:
 
 def _from_index(query: SessionsQuery, talk: Talk) -> SessionList | None:
     """The list as the index knows it; None if there is none, or it knows nothing of the roots."""
-    with indexed(query.roots, home=query.home, talk=talk, syncs=query.syncs) as known:
-        if known is None:
-            return None
+    if not Home(tracklog_home(query.home)).has_index():
+        return None
     from tracklog.app.index.open_ledger import indexed_ledger
     from tracklog.app.scope.indexed_sessions import IndexedSessions
 
     prices = load_prices(query.home)
-    with indexed_ledger(query.roots, home=query.home, prices=prices, talk=talk, syncs=False) as index:
+    with indexed_ledger(
+        query.roots, home=query.home, prices=prices, talk=talk, syncs=query.syncs, settles=True
+    ) as index:
         if index is None:
             return None
-        sessions = IndexedSessions(index._replace(look=known.look), agent=query.agent, filters=query.filters)
+        sessions = IndexedSessions(index, agent=query.agent, filters=query.filters)
         if sessions.is_empty:
             return None
         sessions.say_what_is_not_readable(talk)

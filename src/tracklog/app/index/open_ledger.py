@@ -26,10 +26,14 @@ def indexed_ledger(
     prices: Prices,
     talk: Talk,
     syncs: bool = True,
+    settles: bool = False,
     with_tools: bool = False,
 ) -> Iterator[Index | None]:
-    """The index for some roots with its ledger up to date, as far as nobody else writes it; None if there is none."""
-    with indexed(given, home=home, talk=talk, syncs=syncs, settles=False) as index:
+    """The index for some roots with its ledger up to date, as far as nobody else writes it; None if there is none.
+
+    `settles` says whether rows of sessions are brought up to date, too.
+    """
+    with indexed(given, home=home, talk=talk, syncs=syncs, settles=settles) as index:
         if index is None:
             yield None
             return
@@ -43,8 +47,8 @@ def indexed_ledger(
     if not can_answer:
         yield None
         return
-    with indexed(given, home=home, talk=talk, syncs=False, settles=False) as index:
-        yield index
+    with indexed(given, home=home, talk=talk, syncs=False, settles=False) as counted:
+        yield None if counted is None else counted._replace(look=index.look)
 
 
 def _count(home: Home, prices: Prices, *, with_tools: bool, talk: Talk, is_ready: bool) -> bool:
