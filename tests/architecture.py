@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,6 +45,7 @@ VIEWS_MAY = (
 )
 PURE = ("model", "agents.claude_code.records", "agents.codex.records")
 IMPURE = frozenset({"io", "os", "pathlib", "sqlite3", "subprocess", "time", "psutil", "shutil", "tempfile"})
+LAZY = "# Lazy imports: "  # before the reason of all imports inside the functions of a module
 HOMONYMS = frozenset({"secrets"})  # modules of the standard library with the name of one of our packages
 MOST_MODULES, FEWEST_LINES, LONGEST_FUNCTION = 15, 60, 60
 SMALL = {  # modules of few lines, each with its reason
@@ -260,6 +261,33 @@ def relative_imports() -> Iterator[str]:
             yield name
 
 
+def unexplained_imports() -> Iterator[str]:
+    """Imports inside functions that give no reason, counted for each module."""
+    for name, one in modules().items():
+        if n := len(list(without_reason(one.tree, one.path.read_text("utf-8").splitlines()))):
+            yield f"{name} ({n})"
+
+
+def without_reason(tree: ast.Module, lines: Sequence[str]) -> Iterator[int]:
+    """Lines of imports inside functions with no comment on them or above; a module may give one reason for all."""
+    if any(line.startswith(LAZY) for line in lines):
+        return
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    lazy = {
+        node.lineno: node.end_lineno or node.lineno
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    explained: set[int] = set()
+    for start, end in sorted(lazy.items()):
+        above = lines[start - 2].lstrip().startswith("#") or start - 1 in explained
+        if above or any("#" in line for line in lines[start - 1 : end]):
+            explained.add(end)
+        else:
+            yield start
+
+
 def pure_packages() -> Iterator[str]:
     """Modules that must not touch files, clocks, processes or databases, and do."""
     for name, one in modules().items():
@@ -409,6 +437,7 @@ RULES: Mapping[str, Callable[[], Iterable[str]]] = {
         past_app,
         cycles,
         relative_imports,
+        unexplained_imports,
         pure_packages,
         connections_in_views,
         agent_packages,

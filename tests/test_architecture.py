@@ -19,6 +19,7 @@ from tests.architecture import (
     may_import,
     modules,
     strongly_connected,
+    without_reason,
 )
 
 
@@ -77,6 +78,21 @@ def test_a_module_may_import_what_the_layers_and_the_table_allow(one: str, other
 )
 def test_every_import_is_found(source: str, found: list[tuple[str, bool]]) -> None:
     assert list(imported(ast.parse(source), {"model.events"})) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "without"),
+    [
+        ("def f():\n    import json", [2]),
+        ("def f():\n    import json  # slow", []),
+        ("def f():\n    # slow\n    import json\n    import csv", []),
+        ("def f():\n    import csv  # slow\n\n    import json", [4]),
+        ("# Lazy imports: slow.\ndef f():\n    import json", []),
+        ("import json", []),
+    ],
+)
+def test_an_import_inside_a_function_gives_its_reason(source: str, without: list[int]) -> None:
+    assert list(without_reason(ast.parse(source), source.splitlines())) == without
 
 
 def test_a_cycle_is_found_whoever_closes_it() -> None:

@@ -56,7 +56,7 @@ _HOME_OF = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from importlib import import_module  # hooks import this package, and none of its functions
 
     value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
     return value

@@ -72,7 +72,7 @@ def zone_named(name: str) -> tzinfo:
     """The zone of an IANA name; raises ValueError for what is none."""
     if name.lower() in ("utc", "z"):
         return UTC
-    from zoneinfo import ZoneInfo
+    from zoneinfo import ZoneInfo  # most commands name no zone
 
     try:
         return ZoneInfo(name)

@@ -186,7 +186,7 @@ def tracklog_home(given: Path | None) -> Path:
     """The given folder, else the system's place for user data."""
     if given is not None:
         return given.absolute()
-    from platformdirs import user_data_path
+    from platformdirs import user_data_path  # not where a home is named
 
     return user_data_path("tracklog")
 

@@ -100,7 +100,7 @@ def told(data: bytes, n_bytes: int) -> bytes:
     body = data.removeprefix(BOM).strip(WHITE)
     if n_bytes <= MOST_BYTES and is_object(body):
         return b'"payload":' + body.translate(ONE_LINE)
-    from _json import encode_basestring_ascii
+    from _json import encode_basestring_ascii  # json itself loads more
 
     text = data[:HEAD_BYTES].decode("utf-8", "replace")
     return b'"garbage":%s,"n_bytes":%d' % (encode_basestring_ascii(text).encode(), n_bytes)

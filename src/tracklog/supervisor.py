@@ -339,7 +339,7 @@ def handle_of(pid: int) -> int:
 
 def send(pid: int, handle: int, number: int) -> None:
     """Sends a signal, by the hold on the process if we have one."""
-    import signal
+    import signal  # enum comes with it, and most runs send none
 
     if handle >= 0:
         signal.pidfd_send_signal(handle, number)

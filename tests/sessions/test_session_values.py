@@ -20,10 +20,11 @@ from tests.views.cli.command import ONE, rollout_in, transcript_in, write
 from tests.views.cli.written import Log, tool, working_day
 from tracklog.agents.discovery import find_all, roots_at
 from tracklog.model.session import Session
+from tracklog.model.session_rules import facts_of
 from tracklog.reading.session_files import SessionFiles, group
 from tracklog.reading.session_reader import read_session
 from tracklog.sessions.call_inputs import fill_inputs
-from tracklog.sessions.rows import facts_of, rows_of
+from tracklog.sessions.rows import rows_of
 from tracklog.sessions.tables_calls import LONGEST_DID, FoundCall, ask_calls
 from tracklog.sessions.tables_lists import KnownSession, known_sessions, listed_sessions
 from tracklog.sessions.tables_write import put_session

@@ -20,6 +20,8 @@ from tracklog.sources.log_file import LogFile
 if TYPE_CHECKING:
     from tracklog.agents.codex.records.settings import SessionMeta
 
+# Lazy imports: readers take long to load, and only heads of Codex need these records.
+
 _MOST_LINES = 100  # as many as are asked whose they are
 _CLAUDE_NAMES = 4  # how many lines are heard that name a session
 _CODEX_LINES = 3  # its own meta line, and perhaps that of the thread it was copied from

@@ -69,6 +69,7 @@ def _is_notice(event: LogEvent) -> bool:
 
 def awaited_in(file: LogFile, start: int, *, model: int) -> Awaited | None:
     """The answer that is due at the end of a log of Claude Code, whose last message begins at byte `start`."""
+    # readers take long to load, and most sessions wait for nothing
     from tracklog.agents.claude_code.records.reader import READER
     from tracklog.agents.claude_code.translate.translator import ClaudeTranslator
 

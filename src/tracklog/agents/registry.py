@@ -34,6 +34,8 @@ from tracklog.sources.lines import KEPT_BYTES, Line, cut, whole
 from tracklog.sources.log_file import Agent, FileKind, LogFile, Skipped
 from tracklog.sources.spool import is_of_spool
 
+# Lazy imports: a translator takes long to load, and a log has one agent.
+
 _LINES_LOOKED_AT = 50
 _STRANGE = "of an agent that we do not know"
 

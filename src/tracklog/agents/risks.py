@@ -101,7 +101,7 @@ def _toml(text: str) -> dict[str, Any]:
     """A key of very many parts would take the reader hours: its time grows with their square."""
     if any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
         raise ValueError(f"a line with more than {_MOST_DOTS} dots")
-    from tomllib import loads
+    from tomllib import loads  # most folders have no such file
 
     return loads(text)
 

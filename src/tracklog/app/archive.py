@@ -17,6 +17,8 @@ from tracklog.store.scope import Scope, scope_of
 if TYPE_CHECKING:
     from tracklog.index.prune import Pruning as Pruning
 
+# Lazy imports: all readers come with a change of the index, and totals need none.
+
 
 class ArchivedLogs(NamedTuple):
     """Which logs of the archive are asked for."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from tracklog.sessions.tables_calls import FoundCall
     from tracklog.sessions.tables_lists import KnownSession
 
+# Lazy imports: the list in the index needs no reader, and the one of the logs no index.
+
 _AT_ONCE = 2000  # calls whose inputs are in memory
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tracklog.reading.session_files import SessionFiles
     from tracklog.sessions.tables_lists import KnownSession
 
+# Lazy imports: the list in the index needs no reader, and the one of the logs no index.
+
 _FEW = 300  # sessions whose costs are looked up one by one
 
 

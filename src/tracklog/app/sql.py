@@ -26,6 +26,8 @@ from tracklog.store.surrogates import as_text
 if TYPE_CHECKING:
     from tracklog.sql.duckdb_views import Written as Written
 
+# Lazy imports: duckdb takes long to load, and most questions go to SQLite.
+
 Engine = Literal["sqlite", "duckdb"]
 _LARGEST = 2**63 - 1  # that a column can hold: only figures that nobody can have paid cost more
 _OF_THE_LEDGER = {"ledger", "costs"}

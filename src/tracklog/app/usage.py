@@ -33,6 +33,8 @@ from tracklog.sources.files import NotReadable, chunks
 from tracklog.sources.gc_pause import no_collecting
 from tracklog.sources.log_file import FileKind, LogFile
 
+# Lazy imports: sums in the index need no reader and no report of logs.
+
 UNKNOWN = 0  # where a log is gone, or was cut, since it was read
 
 

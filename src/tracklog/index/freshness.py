@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tracklog.liveness.sessions import SessionLives
     from tracklog.store.database import Database
 
+# Lazy imports: loaded before every answer, so it loads little itself.
+
 
 SPOOL_SEEN = "spool"  # the setting that says how far the spool was read (index/session_rows.py)
 _COUNTED = "counted"  # the setting that says with what ledger and status line were made

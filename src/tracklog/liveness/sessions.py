@@ -135,7 +135,7 @@ class SessionLives:
     def _asks(self) -> dict[tuple[str, str], Sign]:
         if self._home is None or not os.path.isdir(self._home.runs / "now"):
             return {}
-        from tracklog.liveness.permission_requests import open_asks
+        from tracklog.liveness.permission_requests import open_asks  # most sessions do not run
 
         return {(ask.agent, ask.session): ask.sign for ask in reversed(open_asks(self._home))}
 

@@ -161,7 +161,7 @@ def utc(seconds: float) -> str | None:
 
 def opened(raw: msgspec.Raw) -> Any:
     """The value of a part that we keep as bytes; None where it is absent or not decodable."""
-    from tracklog.model.json_text import loads
+    from tracklog.model.json_text import loads  # most commands open no such part
 
     try:
         return loads(bytes(raw))[0] if raw else None

@@ -46,13 +46,13 @@ _OLD_NAMES = {"Heard": "RunEvent", "Wish": "RunRequest"}
 
 def __getattr__(name: str) -> Any:
     if name in _OLD_NAMES:
-        from warnings import warn
+        from warnings import warn  # only for an old name
 
         warn(f"tracklog.run.{name} is now tracklog.run.{_OLD_NAMES[name]}", DeprecationWarning, stacklevel=2)
         return __getattr__(_OLD_NAMES[name])
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from importlib import import_module  # the command line needs none of this package
 
     value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
     return value

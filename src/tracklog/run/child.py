@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # heavy: loaded while the client gets up
     from tracklog.run.registration import RunRegistration
     from tracklog.run.result import ClientOutcome, Result, ResultBuilder
 
+# Lazy imports: what the end of a run needs loads while the client starts, and asyncio only for those who await.
+
 _TICK_S = 0.25
 _CHUNK = 1 << 18
 _DRAIN_S = 1.0  # for the rest in the pipes when all processes are gone

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tracklog.ledger.prices.rates import Prices
     from tracklog.run.child import Child
 
+# Lazy imports: the client starts before what only its end needs is loaded.
+
 
 def start(
     request: RunRequest,

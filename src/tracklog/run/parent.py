@@ -125,7 +125,7 @@ def _session_of(logs: Collection[str]) -> str | None:
     """The session to which the logs that a client has open belong; of several the one that was written last."""
     if not logs:
         return None
-    from tracklog.agents.discovery import find_at
+    from tracklog.agents.discovery import find_at  # most runs have no parent
     from tracklog.reading.session_files import group  # slow to load
 
     files = [file for path in sorted(logs) for file in find_at(Path(path))]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tracklog.agents.base import AgentClient
     from tracklog.ledger.prices.rates import Prices
     from tracklog.reading.session_files import SessionFiles
-    from tracklog.run.find_logs import ChildLogs
+    from tracklog.run.find_logs import ChildLogs  # only when the client is there
 
 
 def refuse_if_open(agent: str, session: str, *, env: Mapping[str, str], home: Home) -> None:
@@ -85,7 +85,7 @@ class Prepared:
     @cached_property
     def logs(self) -> ChildLogs:
         """Where its logs are."""
-        from tracklog.run.find_logs import ChildLogs
+        from tracklog.run.find_logs import ChildLogs  # only when the client is there
 
         cwd = Path(self.request.cwd)
         return ChildLogs(self.request.agent, cwd, self.env, since_ns=self.began_ms * 1_000_000)
@@ -209,7 +209,7 @@ def _settings(prepared: Prepared) -> bytes | None:
     reporting = stop_handler(prepared.folder.fifo)
     hooks = {event: [reporting] for event in client.reporting_hooks}
     if (wait_s := prepared.request.ask_here_s) is not None and client.permission_event is not None:
-        from tracklog.run.process.permission_hook import handler as ask_handler
+        from tracklog.run.process.permission_hook import handler as ask_handler  # most runs ask nobody
 
         asking = ask_handler(prepared.folder.path, home=prepared.home, wait_s=wait_s)
         hooks[client.permission_event] = [asking, reporting]

@@ -13,6 +13,8 @@ from tracklog.run.prepare import Prepared
 if TYPE_CHECKING:
     from tracklog.run.result import Result
 
+# Lazy imports: the register of runs loads while the client starts.
+
 
 class RunRegistration:
     """Tells the register; what cannot be written down is a problem of the result, not of the run."""

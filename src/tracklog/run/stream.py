@@ -165,7 +165,7 @@ class Events:
 
     async def all_async(self) -> AsyncIterator[RunEvent]:
         """The same without a thread that waits."""
-        from asyncio import Event, get_running_loop
+        from asyncio import Event, get_running_loop  # only for callers that await
 
         loop, news = get_running_loop(), Event()
 

@@ -31,6 +31,8 @@ from typing import NamedTuple
 from tracklog.sources.files import CHUNK, NotReadable, chunks, is_the_same, open_log
 from tracklog.sources.lines import Cutter, Line, cut
 
+# Lazy imports: zstandard is needed only for what is compressed.
+
 NAME = "hooks.jsonl"
 SKIPPED_FRAME = (
     b"\x5b\x2a\x4d\x18"  # one of the sixteen that every zstd skips: it names the sessions of the file

@@ -44,6 +44,8 @@ from tracklog.store.surrogates import as_text
 if TYPE_CHECKING:
     import duckdb
 
+# Lazy imports: duckdb is an extra: it may be missing.
+
 
 TYPES = {"text": "VARCHAR", "integer": "BIGINT", "real": "DOUBLE"}
 HOW_TO_GET_IT = "DuckDB is not installed: `pip install 'tracklog[duckdb]'`"

@@ -179,7 +179,7 @@ def told_plainly(home: Home) -> Iterator[None]:
 
 def _of_unpacking() -> type[Exception]:
     """MsgspecError, imported only after an error: most queries load no decoder."""
-    from msgspec import MsgspecError
+    from msgspec import MsgspecError  # only for an error
 
     return MsgspecError
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from tracklog.model.lineage.trace import Trace
     from tracklog.model.records import Piece, Record
 
+# Lazy imports: lists and sums know the logs from the index, and need only names and places.
+
 _ORDER = {
     FileKind.TRANSCRIPT: 0,
     FileKind.DOCUMENT: 0,

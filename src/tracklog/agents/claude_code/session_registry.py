@@ -26,6 +26,8 @@ from tracklog.sources.process_start import Alive
 if TYPE_CHECKING:
     from tracklog.agents.claude_code.records.side_files import Registry
 
+# Lazy imports: readers take long to load, and most commands have read the registry before.
+
 _NAME = re.compile(r"([0-9]{1,10})\.json")
 _MOST_BYTES = 1 << 20
 _MOST_REMEMBERED = 1_000  # sessions that are no longer registered

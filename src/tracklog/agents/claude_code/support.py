@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tracklog.agents.claude_code.usage import ClaudeUsage
     from tracklog.sources.log_file import Agent, LogFile
 
+# Lazy imports: every command knows all agents, and needs one or two of their parts.
+
 
 class ClaudeCode(AgentSupport):
     """Claude Code."""

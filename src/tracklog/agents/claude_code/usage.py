@@ -28,7 +28,7 @@ class ClaudeUsage(AgentUsage):
 
     @property
     def scan(self) -> UsageScan:
-        from tracklog.agents.claude_code.usage_scan import scan
+        from tracklog.agents.claude_code.usage_scan import scan  # sums in the index need no scan
 
         return scan
 
@@ -41,6 +41,7 @@ class ClaudeUsage(AgentUsage):
         return LONG_WINDOW if largest_prompt > USUAL_WINDOW else USUAL_WINDOW
 
     def add_contents(self, file: LogFile, contents: LogContents, known: set[str]) -> None:
+        # only for what things in the context cost
         from tracklog.agents.claude_code.attachments import add_contents
 
         add_contents(file, contents, known)

@@ -354,6 +354,7 @@ class _Borders:
 
 
 def _borders(file: LogFile, ids: set[str]) -> _Borders:
+    # readers take long to load, and few logs need one here
     from tracklog.agents.claude_code.translate.translator import ClaudeTranslator
     from tracklog.agents.registry import pieces_of
 

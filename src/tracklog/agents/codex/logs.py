@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tracklog.model.lineage.trace import Trace
     from tracklog.model.records import Piece, Record
 
+# Lazy imports: lists and sums know the logs from the index, and need only names and places.
+
 
 class CodexLogs(AgentLogs):
     """The logs of Codex."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from tracklog.agents.codex.usage import CodexUsage
     from tracklog.sources.log_file import Agent, LogFile
 
+# Lazy imports: every command knows all agents, and needs one or two of their parts.
+
 
 class Codex(AgentSupport):
     """Codex."""

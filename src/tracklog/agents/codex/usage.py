@@ -33,7 +33,7 @@ class CodexUsage(AgentUsage):
 
     @property
     def scan(self) -> UsageScan:
-        from tracklog.agents.codex.usage_scan import scan
+        from tracklog.agents.codex.usage_scan import scan  # sums in the index need no scan
 
         return scan
 

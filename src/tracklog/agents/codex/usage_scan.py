@@ -31,6 +31,8 @@ from tracklog.sources.needles import LinesWith
 if TYPE_CHECKING:
     from tracklog.model.lineage.copies import Own
 
+# Lazy imports: readers take long to load, and only torn lines and odd logs need one.
+
 CHUNK = 1 << 18
 _BITS = LARGEST.bit_length()
 _NOWHERE: tuple[int, RequestId, LogEvent] = (-1, RequestId(""), LogEvent(place=Place("", 0)))

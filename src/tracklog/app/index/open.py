@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from tracklog.app.talk import Talk
     from tracklog.index.sync import Synced as Synced
 
+# Lazy imports: where nothing is new, the index is only read, by few modules.
+
 
 class Index(NamedTuple):
     """An open index, and which part of it is meant."""

@@ -86,7 +86,7 @@ def _run_in_worktree(
     request: RunRequest, home: Home, run: str, *, confirm: Confirm, wait: Wait, talk: Talk
 ) -> Result:
     """Run a child in a worktree, which is kept if the child changed something."""
-    from tracklog.run.worktree import add, leave
+    from tracklog.run.worktree import add, leave  # most runs have none
 
     worktree = add(Path(request.cwd), home, run)
     if worktree.note:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from tracklog.reading.session_reader import SpoolReader
     from tracklog.sources.log_file import LogFile
 
+# Lazy imports: readers take long to load, and most sessions are rows in the index.
+
 
 class ScopedSessions:
     """The sessions that are meant: those that the index can tell of, and those that must be read."""

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
+import tracklog
 from tracklog.agents.hooks.command import MARK
 from tracklog.errors import UserError
 from tracklog.home import Home, open_private
@@ -44,8 +45,6 @@ def handler(folder: Path, *, home: Home, wait_s: float) -> dict[str, Any]:
         raise UserError(
             f"--ask-timeout {wait_s:g}: a question waits for more than 0 and at most {LONGEST_WAIT_S:.0f} seconds"
         )
-    import tracklog
-
     hook = Path(tracklog.__file__).absolute().with_name("ask_hook.py")
     python = [os.path.abspath(sys.executable), "-I", "-S", str(hook)]
     ours = ["--folder", str(folder.absolute()), "--wait", f"{wait_s:g}", "--home", str(home.path.absolute())]

@@ -261,7 +261,7 @@ def _started(pid: int) -> str:
     """When a process started: in ticks since the machine did, or in ms where there is no /proc."""
     if (ticks := start_ticks(pid)) is not None:
         return str(ticks)
-    import psutil
+    import psutil  # only where there is no /proc
 
     return str(round(psutil.Process(pid).create_time() * 1000))
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from tracklog.home import Home
     from tracklog.live.run_entries import RunEntry
 
+# Lazy imports: psutil takes long to load, and only the end of a client needs it.
+
 MARK = "TRACKLOG_RUN"  # in the environment of a child and of all that descends from it
 _SUPERVISOR_S = 12.0  # for the supervisor to kill all; it gives up after ten seconds itself
 _LEFT_SUPERVISOR_S = (

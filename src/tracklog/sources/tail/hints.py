@@ -138,7 +138,7 @@ def _watches_of(descriptor: str) -> int:
 
 
 def _listening(folders: list[Path]) -> Generator[set[tuple[object, str]], None, None]:
-    from watchfiles import watch
+    from watchfiles import watch  # most commands watch nothing
 
     return watch(  # type: ignore[return-value]
         *folders,

@@ -20,6 +20,8 @@ from tracklog.views.cli.exit_codes import PROGRAM, ended
 from tracklog.views.cli.options import home_option, json_option, root_option
 from tracklog.views.text.printing import talk
 
+# Lazy imports: a command loads nothing of the others.
+
 COMMANDS = {
     "sessions": ("commands.read.sessions:sessions", "Which sessions there are, the newest first."),
     "show": ("commands.read.show:show", "The conversation of a session, as it can be read."),

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tracklog.model.usage import Group
 
+# Lazy imports: each fast command loads what it uses, and nothing of the others.
+
 Work = Callable[[], int]
 
 

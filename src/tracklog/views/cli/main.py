@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+# Lazy imports: the status line loads nothing of the command line, and a fast command no click.
+
 
 def main() -> None:
     """The entry of `tracklog` and `python -m tracklog`."""

@@ -74,7 +74,7 @@ def shared_options(command: Command) -> Command:
 
 def filter_options(command: Command) -> Command:
     """--since, --until, --project and --model, given to the command as its `filters`."""
-    from tracklog.app.scope import filters
+    from tracklog.app.scope import filters  # most commands filter nothing
 
     @wraps(command)
     def filtered(

@@ -26,7 +26,7 @@ from tracklog.views.html.legible import legible
 from tracklog.views.html.markdown_cost import MOST_COLOURED, easy_part
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
+    from markdown_it import MarkdownIt  # pages without prose need none
     from markdown_it.renderer import RendererHTML
     from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
@@ -183,7 +183,7 @@ def _formatted(text: str) -> Markup | None:
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
+    from markdown_it import MarkdownIt  # pages without prose need none
 
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
     parser.enable(["table", "strikethrough"])

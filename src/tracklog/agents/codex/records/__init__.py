@@ -28,6 +28,6 @@ def __getattr__(name: str) -> Any:
     """The readers of all records, when one of them is asked for: totals are read without them."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tracklog.agents.codex.records import reader
+    from tracklog.agents.codex.records import reader  # version_of needs none of it
 
     return getattr(reader, name)

@@ -18,7 +18,7 @@ def progress(what: str, total: int, *, done: Callable[[], int]) -> Iterator[None
     if total < WORTH_SHOWING or not sys.stderr.isatty():
         yield
         return
-    from tracklog.views.cli.output.drawing import PolledProgress
+    from tracklog.views.cli.output.drawing import PolledProgress  # only long work on a terminal draws
 
     with PolledProgress(what, total, done=done):
         yield

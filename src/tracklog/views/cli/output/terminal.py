@@ -18,6 +18,8 @@ import click
 
 from tracklog.views.text.printing import in_colour, safe_lines
 
+# Lazy imports: rich is needed only where a letter is wider than a cell.
+
 _LEAST = 30  # columns that text keeps on the narrowest terminal
 
 

@@ -79,7 +79,7 @@ class Opening:
 
 def open_in_browser(page: Path) -> bool:
     """Opens a page and returns whether a browser took it; one in the foreground returns when it is closed."""
-    import webbrowser
+    import webbrowser  # only where a browser opens
 
     try:
         return webbrowser.open(page.as_uri())

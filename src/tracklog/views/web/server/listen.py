@@ -200,7 +200,7 @@ def _who_has(port: int, home: Home) -> str:
 
 def _listener_at(port: int) -> str | None:
     """The process that listens at a port, if the system tells us."""
-    import psutil
+    import psutil  # only to name the one who has the port
 
     with suppress(psutil.Error, OSError):
         for one in psutil.net_connections("tcp"):

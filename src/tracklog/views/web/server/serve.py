@@ -195,7 +195,7 @@ def _served(wish: ServeOptions, keys: SignInKeys, listener: socket.socket, ours:
 def _answer_all(
     wish: ServeOptions, site: Site, keys: SignInKeys, listener: socket.socket, *, link: str, code: str
 ) -> int:
-    from tracklog.views.web.server.routes import make_app
+    from tracklog.views.web.server.routes import make_app  # only now: the link is printed at once
 
     sys.setswitchinterval(_TURN_S)
     server = make_server(make_app(site, keys), on_end=site.events.close)

@@ -181,7 +181,7 @@ def _document(status: HookStatus) -> dict[str, Any]:
 
 
 def _show(status: HookStatus) -> None:
-    from tracklog.views.cli.output.drawing import line, painted, table
+    from tracklog.views.cli.output.drawing import line, painted, table  # --json needs no rich
 
     if not status.hooks:
         answer("No hooks. `tracklog hooks install` puts ours in.")

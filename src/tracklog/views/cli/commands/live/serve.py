@@ -100,7 +100,7 @@ def serve_until_told(
     as_json: bool = False,
 ) -> None:
     """Serves these folders until a signal comes."""
-    from tracklog.views.web.server.serve import ServeOptions, serve
+    from tracklog.views.web.server.serve import ServeOptions, serve  # help needs no server
 
     wish = ServeOptions(
         Home(tracklog_home(home)),

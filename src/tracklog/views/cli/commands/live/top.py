@@ -19,6 +19,8 @@ from tracklog.views.text.printing import answer, answer_json
 if TYPE_CHECKING:
     from tracklog.views.cli.commands.live.board_text import BoardLayout
 
+# Lazy imports: rich takes longer to load than most answers, and --json needs none of it.
+
 _SORTS: dict[str, Callable[[BoardRow], Any] | None] = {
     "need": None,  # as the board gives them
     "cost": lambda row: -(row.spending.cost_micro_usd or 0),

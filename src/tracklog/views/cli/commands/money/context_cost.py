@@ -21,6 +21,8 @@ from tracklog.views.text.calls import what_it_did
 from tracklog.views.text.numbers import money, share, short_number
 from tracklog.views.text.printing import answer_json, count, excerpt, short_id
 
+# Lazy imports: rich takes longer to load than most answers, and --json needs none of it.
+
 _SHOWN = 20
 _WIDE = 110  # columns from which on everything has room
 _LONGEST = 120

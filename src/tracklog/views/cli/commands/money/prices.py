@@ -26,6 +26,8 @@ from tracklog.views.cli.options import A_PATH, home_option, json_option
 from tracklog.views.documents.prices import clock_words, prices_document, why_unpriced
 from tracklog.views.text.printing import answer, answer_json, count, safe
 
+# Lazy imports: rich takes longer to load than most answers, and --json needs none of it.
+
 _HEADS = ("input", "output", "read", "5m", "1h")
 _OWN = "your own"
 

@@ -83,6 +83,7 @@ def is_empty(report: UsageReport) -> bool:
 def _show(
     found: UsageResult, rows: RowSelection, asked: UsageQuery, manner: UsageProvenance, *, now: datetime
 ) -> None:
+    # --json and --csv need no rich
     from tracklog.views.cli.commands.money.usage_table import TableContext, show, show_uncertain
 
     show(found.report, rows, TableContext(asked.group, manner, asked.zone, now, found.projects))

@@ -26,6 +26,8 @@ from tracklog.views.text.printing import answer, answer_json, count, safe, size
 if TYPE_CHECKING:
     from tracklog.app.scope.read_sessions import Stories
 
+# Lazy imports: rich takes longer to load than most answers, and --json needs none of it.
+
 
 @click.command
 @click.argument("session")

@@ -16,6 +16,8 @@ from tracklog.views.documents.sessions import cost_words, sessions_document
 from tracklog.views.text.numbers import when
 from tracklog.views.text.printing import answer_json, count, excerpt, short, short_id, short_model
 
+# Lazy imports: rich takes longer to load than most answers, and --json needs none of it.
+
 _SHOWN = 30
 _WIDE = 110  # columns from which on agent and model have room
 _LONGEST_TITLE = 80

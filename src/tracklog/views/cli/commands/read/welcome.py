@@ -27,6 +27,8 @@ from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.documents.places import place_rows
 from tracklog.views.text.printing import answer, answer_json, count, roots_for_the_shell, safe, size, talk
 
+# Lazy imports: what comes after the first answer: the server, the index.
+
 AT_A_GLANCE = 64_000_000  # bytes that are read for a first look; `doctor` reads everything
 
 

@@ -20,6 +20,8 @@ from tracklog.views.text.printing import talk
 if TYPE_CHECKING:
     from tracklog.app.run.child import Child, Result
 
+# Lazy imports: rich is needed only where progress is drawn.
+
 
 class ChildLine:
     """The line of one child."""

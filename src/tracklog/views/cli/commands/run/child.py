@@ -25,6 +25,8 @@ from tracklog.views.text.printing import answer, answer_json, safe, safe_lines, 
 if TYPE_CHECKING:
     from tracklog.app.run.child import Result
 
+# Lazy imports: loaded in front of every run, which needs no options and no supervisor of its own.
+
 
 _RISKS_SHOWN = 20
 

@@ -17,6 +17,8 @@ from tracklog.views.cli.commands.run.option_values import (
 if TYPE_CHECKING:
     from tracklog.model.run_request import Agent
 
+# Lazy imports: every command asks whether it is a plain run.
+
 
 def _is_supported(agent: str) -> bool:
     from tracklog.app.run.child import AGENTS  # loaded when a child is started

@@ -173,7 +173,7 @@ def run_repeatedly(
 
 
 def _show(comparison: Mapping[str, Any], results: Mapping[int, Result]) -> None:
-    from tracklog.views.cli.output.drawing import table
+    from tracklog.views.cli.output.drawing import table  # --json needs no rich
 
     head = ("run", "ended by", "cost", "time", "turns", "calls", "files", "result")
     table([head, *map(_cells, comparison["rows"])], "><>>><><", gives_way=5, indent=0)

@@ -84,7 +84,7 @@ class ProgressDisplay:
             talk(f"{len(self._tally.ended)}/{self._tally.n_tasks} {ended_line(answer)}")
 
     def _draw(self) -> None:
-        from rich.cells import cell_len, set_cell_size
+        from rich.cells import cell_len, set_cell_size  # only for wide letters
 
         size = shutil.get_terminal_size((80, 24))
         lines = [head_line(self._tally, self._many), *map(slot_line, self._many.running)][: size.lines - 1]

@@ -16,6 +16,8 @@ from tracklog.views.cli.commands.run.option_values import ChildOptions, prompt_o
 from tracklog.views.cli.commands.run.options import ChildCommand, ManyOptions, child_options, many_options
 from tracklog.views.cli.options import home_option, json_option
 
+# Lazy imports: most runs are one.
+
 
 @click.command(cls=ChildCommand)
 @click.argument("prompt", required=False)

@@ -44,7 +44,7 @@ def parquet(folder: Path, syncs: bool, roots: tuple[Path, ...], home: Path | Non
 
 
 def _show(written: list[Written], folder: Path) -> None:
-    from tracklog.views.cli.output.drawing import table
+    from tracklog.views.cli.output.drawing import table  # --json needs no rich
 
     rows = [(one.view, f"{one.rows:,}", f"{one.files:,}", size(one.bytes)) for one in written]
     table([("view", "rows", "files", "size"), *rows], "<>>>", gives_way=0, indent=0)

@@ -121,7 +121,7 @@ def _change_and_list(
     home: Home, *, to_allow: str | None, to_disallow: str | None, why: str, as_json: bool
 ) -> None:
     """Changes the list as asked, and shows what is on it now."""
-    from tracklog.app.secrets import allow_secret, allowances, allowlist_path, disallow_secret
+    from tracklog.app.secrets import allow_secret, allowances, allowlist_path, disallow_secret  # as above
 
     if to_allow is not None:
         if not allow_secret(home, to_allow, why=why, talk=STDERR):

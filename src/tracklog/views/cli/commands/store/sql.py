@@ -151,7 +151,7 @@ def _show_schema(*, as_json: bool) -> None:
     if as_json:
         answer_json({"views": described_views()})
         return
-    from tracklog.views.cli.commands.store.sql_table import show_schema
+    from tracklog.views.cli.commands.store.sql_table import show_schema  # --json needs no rich
 
     show_schema(described_views())
 
