@@ -1,16 +1,16 @@
 """The journal: live events, numbered, on disk; one process writes, any number follow.
 
 Rules
-  1. Numbers only grow, by one, also from one writer to the next. Whoever knows the last number it saw goes on behind it.
-  2. An event is one line, written at once and whole. A line that a killed writer left torn is ended, and passed over.
-  3. The journal is bounded: the oldest file goes when a new one is begun. Who comes too late is told which numbers are gone.
+  1. Numbers grow by one, also from one writer to the next. A reader continues behind the last number it has.
+  2. An event is one line, in one write. A line that a killed writer left torn is completed with a newline, and skipped.
+  3. The journal is bounded: a new file replaces the oldest. A reader that is too late learns which numbers are gone.
   4. Everything here may hold what a log holds: folders are 0700, files 0600.
 
-How far an earlier watch came: where the next one goes on, so that nothing is lost and nothing told twice.
+A snapshot keeps how far a watch got, so that the next one continues there: it loses nothing, and reports nothing twice.
 
 Rules
-  1. It is written down when a watch ends, and every now and then. What a killed one had told since stands in its journal.
-  2. What cannot be read is as if nobody had watched before.
+  1. It is written when a watch ends, and regularly. What a killed watch reported since is in its journal.
+  2. A snapshot that cannot be read is ignored.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _AT_ONCE = 1 << 20
 
 
 class LiveEvent(msgspec.Struct, omit_defaults=True):
-    """Something that was just seen. `at` is when it happened, or when it was seen where the log does not say."""
+    """An event of a running session. `at` is when it happened, or when it was seen if the log does not say."""
 
     n: int
     at: str
@@ -54,7 +54,7 @@ _decode = msgspec.json.Decoder(LiveEvent).decode
 
 @contextmanager
 def kept_journal(folder: Path, *, file_bytes: int = FILE_BYTES) -> Iterator[Journal]:
-    """The journal, for the one who writes it. Raises Busy if another process does."""
+    """Open the journal for writing; raises Busy if another process writes it."""
     make_private_folder(folder)
     with held_lock_at(folder / "watch.lock"):
         journal = Journal(folder, file_bytes=file_bytes)
@@ -90,7 +90,7 @@ class Journal:
         return event
 
     def close(self) -> None:
-        """Nothing is written any more."""
+        """Close the journal."""
         os.close(self._descriptor)
 
     def _begin_another(self) -> None:
@@ -105,18 +105,18 @@ class Journal:
 
 
 class Following:
-    """Reads the journal from behind a number on, and whatever is added to it."""
+    """Reads the events behind a number, and those that are added."""
 
     def __init__(self, folder: Path, after: int | None = None) -> None:
         self._folder = folder
         self.last_n = last_number(folder) if after is None else after
-        self.lost: int = 0  # how many events were gone before they could be read
+        self.lost: int = 0  # the number of events that were deleted before they were read
         self._path: Path | None = None
         self._offset = 0
         self._held = b""
 
     def more(self) -> Iterator[LiveEvent]:
-        """What was added since the last question."""
+        """The events that were added since the last call."""
         for path in self._unread():
             if path != self._path:
                 self._path, self._offset, self._held = path, 0, b""
@@ -125,7 +125,7 @@ class Following:
     def _unread(self) -> list[Path]:
         files = _files(self._folder)
         first_unread = max((at for at, (n, _) in enumerate(files) if n <= self.last_n + 1), default=0)
-        if self._path is not None:  # one that was read to its end may have grown before the next was begun
+        if self._path is not None:  # a file that was read to its end may have grown before the next began
             known = [at for at, (_, path) in enumerate(files) if path == self._path]
             first_unread = min([first_unread, *known])
         return [path for _, path in files[first_unread:]]
@@ -168,7 +168,7 @@ def _event_in(line: bytes) -> LiveEvent | None:
 def _bytes_at(path: Path, offset: int) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:  # the oldest file, which went meanwhile
+    except FileNotFoundError:  # the oldest file, deleted meanwhile
         return b""
     try:
         return os.pread(descriptor, _AT_ONCE, offset)
@@ -177,7 +177,7 @@ def _bytes_at(path: Path, offset: int) -> bytes:
 
 
 def _files(folder: Path) -> list[tuple[int, Path]]:
-    """The files of a journal with the number they begin with, the oldest first."""
+    """The files of a journal with their first numbers, the oldest first."""
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
@@ -187,7 +187,7 @@ def _files(folder: Path) -> list[tuple[int, Path]]:
 
 
 def last_number(folder: Path) -> int:
-    """The last number that was given; 0 in a new journal."""
+    """The number of the last event; 0 in a new journal."""
     for first, path in reversed(_files(folder)):
         numbers = [event.n for line in path.read_bytes().split(b"\n") if (event := _event_in(line))]
         return max(numbers, default=first - 1)
@@ -198,7 +198,7 @@ _SNAPSHOT_NAME = "before.json"
 
 
 class ReportedState(msgspec.Struct, frozen=True, array_like=True):
-    """What of a state was reported: another state differs in one of these."""
+    """The reported part of a state: a state is another one if one of these differs."""
 
     state: str
     waiting_for: str | None = None
@@ -220,17 +220,17 @@ _decode_snapshot = msgspec.json.Decoder(WatchSnapshot).decode
 
 
 def reported_state(state: LiveState) -> ReportedState:
-    """A call is the same in whatever words: what Codex calls `exec_command` in its log is `Bash` for its hooks."""
+    """The part of a state to report. Without words where there is a call: `exec_command` in Codex's log is `Bash` in hooks."""
     return ReportedState(state.state, state.waiting_for, state.call, None if state.call else state.doing)
 
 
 def key_of(agent: str | None, session: str | None) -> str:
-    """How a session is called here."""
+    """The key of a session in a snapshot."""
     return f"{agent}:{session}"
 
 
 def read_before(folder: Path, behind: Iterable[LiveEvent]) -> WatchSnapshot | None:
-    """What an earlier watch wrote down, and what its journal has behind that; None if nobody watched before."""
+    """The snapshot of an earlier watch, with the later events of its journal; None if there is none."""
     try:
         before = _decode_snapshot((folder / _SNAPSHOT_NAME).read_bytes())
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -250,7 +250,7 @@ def read_before(folder: Path, behind: Iterable[LiveEvent]) -> WatchSnapshot | No
 
 
 def write_before(folder: Path, before: WatchSnapshot) -> None:
-    """Write a snapshot. How far a log was read is lost if its path is no text."""
+    """Write a snapshot, without logs whose paths are no text."""
     sizes = {path: size for path, size in before.sizes.items() if _is_text(path)}
     states = {key: state for key, state in before.states.items() if _is_text(repr(state) + key)}
     kept = WatchSnapshot(before.n, sizes, before.spool, states)

@@ -1,8 +1,8 @@
-"""Tell the person that a session waits, if asked to: ring the bell, or show a desktop notification.
+"""Announce that a session waits for the person: ring the bell, or show a desktop notification.
 
 Rules
-  1. A wait is announced when it is a second old, once. A hook that decides alone makes a session wait for its run time.
-  2. A dialog that the person opened is no wait for the person.
+  1. A wait is announced once, when it is a second old: a hook that decides makes a session wait while it runs.
+  2. A dialog that the person opened does not count as a wait.
   3. What a session says is data: it goes to programs as an argument, never through a shell or into a script, without
      control characters, and a notification that cannot be shown stops nothing.
 """
@@ -44,20 +44,20 @@ class Terminal(Protocol):
 
 
 def is_due(state: LiveState, now_ms: int) -> bool:
-    """Whether this is a wait that a person wants to be told of by now."""
+    """Whether a session has waited for a person long enough to announce it."""
     if state.state != "waiting" or state.waiting_for is None or state.since_ms is None:
         return False
     return now_ms - state.since_ms >= LEAST_MS
 
 
 class Announcements:
-    """Remembers which waits were announced, so that each is once."""
+    """Remembers which waits were announced, so that each is announced once."""
 
     def __init__(self) -> None:
         self._told: dict[str, tuple[int, str | None]] = {}  # when, and for which call
 
     def due(self, states: Mapping[str, LiveState], now_ms: int) -> list[str]:
-        """The sessions whose wait is to be announced now."""
+        """The sessions whose wait must be announced now."""
         self._told = {
             session: told
             for session, told in self._told.items()
@@ -68,7 +68,7 @@ class Announcements:
         return new
 
     def _is_new(self, session: str, state: LiveState) -> bool:
-        """One wait may follow another without anybody having seen the work between them."""
+        """Whether a wait was not announced; one may follow another without visible work in between."""
         told_ms, call = self._told.get(session, (None, None))
         if told_ms is None or (state.since_ms or 0) > told_ms:
             return True
@@ -82,14 +82,14 @@ def words_for(state: LiveState, project: str) -> tuple[str, str]:
 
 
 def plain(text: str) -> str:
-    """Text on one line, without what steers terminals or turns the direction of writing."""
+    """Text on one line, without control characters and marks of writing direction."""
     printed = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text[: _LONGEST * 4])
     line = " ".join(printed.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def ring(terminal: Terminal) -> bool:
-    """Rings the terminal's bell; False where there is no terminal."""
+    """Ring the terminal's bell; False if there is no terminal."""
     if not terminal.isatty():
         return False
     terminal.write(_BELL)
@@ -114,7 +114,7 @@ def notification_command(
 
 
 def notify(title: str, text: str) -> str | None:
-    """Shows a notification; says why where it could not."""
+    """Show a notification; return why not, if it failed."""
     command = notification_command(title, text)
     if command is None:
         return "no notify-send here" if sys.platform != "darwin" else "no osascript here"

@@ -1,8 +1,8 @@
-"""One run in the words of the register: that it began, which session it writes, how it ended.
+"""One run as the register has it: that it began, which session it writes, how it ended.
 
 Rules
-  1. A field that a later release adds is passed over, one that an earlier release lacked has a default.
-  2. A run that nobody has ended goes on for as long as its process lives. If that is gone, the run is lost.
+  1. Fields that a later release adds are ignored; fields that an earlier release lacked have defaults.
+  2. A run without an end goes on for as long as its process lives. If that is gone, the run is lost.
 """
 
 import time
@@ -46,7 +46,7 @@ class Started(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="
 
 
 class SessionNamed(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="named"):
-    """The client has said which session it writes."""
+    """The client has named the session that it writes."""
 
     v: int = 1
     run: str
@@ -72,7 +72,7 @@ Word = Started | SessionNamed | Ended
 
 
 class RunEntry(msgspec.Struct, frozen=True):
-    """One run, as far as the register tells."""
+    """One run: all that the register has of it."""
 
     started: Started
     named: SessionNamed | None = None
@@ -85,34 +85,34 @@ class RunEntry(msgspec.Struct, frozen=True):
 
     @property
     def agent(self) -> str:
-        """Whose client it is."""
+        """The agent whose client runs."""
         return self.started.agent
 
     @property
     def session(self) -> str | None:
-        """The session that it writes: the client's last word on it counts."""
+        """The session that it writes: the last one that the client named."""
         later = (one.session for one in (self.ended, self.named) if one is not None)
         return next((session for session in later if session), self.started.session or None)
 
     @property
     def transcript_path(self) -> str | None:
-        """Where its log is, or will be."""
+        """The path that its log has, or will have."""
         later = (one.transcript_path for one in (self.ended, self.named) if one is not None)
         return next((path for path in later if path), self.started.transcript_path or None)
 
     @property
     def began_ms(self) -> int:
-        """When it was started; NO_TIME if the register does not say."""
+        """When it began; NO_TIME if the register does not say."""
         return moment_ms(self.started.at)
 
     @property
     def ended_by(self) -> str | None:
-        """How it ended; None if nobody has said."""
+        """How it ended; None if the register does not say."""
         return self.ended.ended_by if self.ended is not None else None
 
     @property
     def cost_micro_usd(self) -> int | None:
-        """What it cost, as counted when it ended."""
+        """Its cost, as counted when it ended."""
         return self.ended.cost_micro_usd if self.ended is not None else None
 
     def alive(self) -> Alive:
@@ -125,7 +125,7 @@ class RunEntry(msgspec.Struct, frozen=True):
         return process_of(pid, proc_start=self.started.pid_start, started_at_ms=max(self.began_ms, 0))
 
     def state(self, now_ms: int | None = None) -> RunState:
-        """Whether it still goes on. Of a process that nobody can see, ten minutes are believed."""
+        """Whether it still goes on. A process that cannot be seen from here is believed to live for ten minutes."""
         if self.ended is not None:
             return "ended"
         life = self.alive().life
@@ -135,7 +135,7 @@ class RunEntry(msgspec.Struct, frozen=True):
 
 
 class RunOrigin(NamedTuple):
-    """Who started a session, and from what; `agent` and `session` are None where it was a person in a terminal."""
+    """What started a session, and from which one; `agent` and `session` are None if a person in a terminal did."""
 
     run: str
     how: str

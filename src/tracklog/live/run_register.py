@@ -1,10 +1,9 @@
-"""The register of runs, `runs/runs.jsonl`: which session was started by which, and how that ended.
+"""The register of runs, `runs/runs.jsonl`: which session started which, and how that ended.
 
 Rules
-  1. Lines are only ever added, each in one write: several tracklogs write at once, and any of them may be killed.
-  2. A line that cannot be read is counted and passed over; a word that we do not know is passed over. Nothing that stands
-     here raises.
-  3. The register knows ids, places and times. What was asked and answered stands in the logs alone.
+  1. Lines are only appended, each in one write: several tracklogs write at once, and any of them may be killed.
+  2. A line that cannot be read is counted and skipped; an unknown kind is skipped. No content of the file raises.
+  3. The register holds ids, paths and times. Prompts and answers are in the logs only.
 """
 
 import errno
@@ -54,19 +53,19 @@ __all__ = [
 Name = tuple[str, str]  # agent and session
 
 _FILE = "runs.jsonl"
-_MOST_BYTES = 1 << 28  # of a register that grew beyond that its end is read
+_MOST_BYTES = 1 << 28  # of a larger register only the end is read
 _LONGEST = 4_096  # characters of a text in it
 _APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 class Runs:
-    """All runs in a register, in the order in which they were started."""
+    """All runs in a register, in the order of their starts."""
 
     def __init__(self) -> None:
         self._runs: dict[str, RunEntry] = {}
         self._early: dict[
             str, list[SessionNamed | Ended]
-        ] = {}  # words on runs whose beginning was not read yet
+        ] = {}  # entries of runs whose beginning was not read yet
         self._open: dict[str, None] = {}
         self._by_session: dict[Name, dict[str, None]] = {}
         self._by_parent: dict[Name, dict[str, None]] = {}
@@ -81,11 +80,11 @@ class Runs:
         return len(self._runs)
 
     def get(self, run: str | None) -> RunEntry | None:
-        """The run of this id."""
+        """The run with this id."""
         return self._runs.get(run) if run is not None else None
 
     def open(self) -> list[RunEntry]:
-        """Those of which nobody has said that they are over; some may be lost."""
+        """The runs without an end; some may be lost."""
         return [self._runs[id] for id in self._open]
 
     def by_session(self, agent: str, session: str) -> list[RunEntry]:
@@ -107,7 +106,7 @@ class Runs:
         return [run for run in found if run.agent == agent]
 
     def parent_of(self, run: RunEntry) -> Parent | None:
-        """The session in which it was started; where that had no name yet, the one that it got since."""
+        """The session in which it was started, by the name that it has now."""
         if run.started.parent is not None:
             return run.started.parent
         above = self.get(run.started.parent_run)
@@ -115,18 +114,18 @@ class Runs:
         return Parent(above.agent, above.session) if is_known and above and above.session else None
 
     def origin_of(self, agent: str, session: str) -> RunOrigin | None:
-        """Who started a session: the first run that wrote it tells."""
+        """What started a session: the first run that wrote it."""
         first = next(iter(self.by_session(agent, session)), None)
         return self.origin(first) if first is not None else None
 
     def origin(self, run: RunEntry) -> RunOrigin:
-        """Who started a run."""
+        """What started a run."""
         above, begun = self.parent_of(run), run.started
         agent, session = (above.agent, above.session) if above is not None else (None, None)
         return RunOrigin(run.id, begun.how, agent, session, begun.from_)
 
     def called(self, text: str) -> list[RunEntry]:
-        """The newest run of each session that a person may mean: a run's id, a session's, or the start of one."""
+        """The newest run of each session with this name: a run's id, a session's, or the start of one."""
         if not text:
             return []
         wanted = text.lower()
@@ -138,7 +137,7 @@ class Runs:
         return exact or list(newest.values())
 
     def take(self, word: Word) -> None:
-        """The next line. The first beginning and the first end of a run count."""
+        """Add the next line. The first beginning and the first end of a run count."""
         known = self._runs.get(word.run)
         if isinstance(word, Started):
             if known is None:
@@ -173,7 +172,7 @@ class Runs:
 
 
 class _Register:
-    """A register that is read again and again: what was read of it is not read twice."""
+    """A register that is read repeatedly; each read continues where the last one stopped."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -183,7 +182,7 @@ class _Register:
         self._runs = Runs()
 
     def refresh(self) -> Runs:
-        """All that it tells by now."""
+        """Read what was appended; all runs so far."""
         try:
             with open_log(self._path) as stream:
                 status = os.fstat(stream.fileno())
@@ -196,7 +195,7 @@ class _Register:
                 self._take(stream.readall() or b"")
                 self._stamp = stamp
         except (NotReadable, OSError):
-            self._begin_anew(None)  # it is gone, or may not be read: then nothing is known
+            self._begin_anew(None)  # it is gone, or cannot be read: then nothing is known
         return self._runs
 
     def _begin_anew(self, status: os.stat_result | None) -> None:
@@ -206,7 +205,7 @@ class _Register:
         self._runs = Runs()
 
     def _take(self, data: bytes) -> None:
-        whole, newline, _ = data.rpartition(b"\n")  # what is behind the last one is being written
+        whole, newline, _ = data.rpartition(b"\n")  # the bytes behind the last newline are being written
         self._offset += len(whole) + len(newline)
         for line in whole.split(b"\n"):
             if line and not line.isspace():
@@ -227,7 +226,7 @@ _known: dict[Path, _Register] = {}
 
 
 def runs(home: Home) -> Runs:
-    """All runs in the register of this home. Reading continues where it stopped last time."""
+    """All runs in the register of this home; a read continues where the last one stopped."""
     path = home.runs / _FILE
     if path not in _known:
         _known[path] = _Register(path)
@@ -235,27 +234,27 @@ def runs(home: Home) -> Runs:
 
 
 def note_started(home: Home, started: Started) -> None:
-    """Writes down that a run begins. Raises OSError if that cannot be written."""
+    """Append that a run begins. Raises OSError."""
     _append(home, started)
 
 
 def note_named(home: Home, named: SessionNamed) -> None:
-    """Writes down which session a run writes. Raises OSError if that cannot be written."""
+    """Append which session a run writes. Raises OSError."""
     _append(home, named)
 
 
 def note_ended(home: Home, ended: Ended) -> None:
-    """Writes down that a run is over. Raises OSError if that cannot be written."""
+    """Append that a run is over. Raises OSError."""
     _append(home, ended)
 
 
 def now_text() -> str:
-    """This moment, as the register writes it."""
+    """The present time, as the register writes it."""
     return moment_text(time.time_ns() // 1_000_000) or ""
 
 
 def start_mark(pid: int) -> str | None:
-    """What tells a process apart from a later one of the same number; None if it is gone."""
+    """A mark that distinguishes a process from a later one with the same pid; None if it is gone."""
     if (ticks := start_ticks(pid)) is not None:
         return str(ticks)
     import psutil  # only here: commands that read the register do without
@@ -285,7 +284,7 @@ def _append(home: Home, word: Word) -> None:
 
 
 def _encoded(word: Word) -> bytes:
-    """The line; texts that are none (odd bytes in a path) are written as far as they can be, and no text is endless."""
+    """A line of the register; odd bytes in a path are replaced, and long texts are cut."""
     return msgspec.json.encode(_cut(msgspec.to_builtins(word)))
 
 
@@ -298,7 +297,7 @@ def _cut(value: object) -> object:
 
 
 def _is_of_another_kind(line: bytes) -> bool:
-    """Whether it is a word of a later release: an object that says `what` it is, which is none of ours."""
+    """Whether it is an entry of a later release: an object with a `what` that is none of ours."""
     try:
         what = _kind_of(line).get("what")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

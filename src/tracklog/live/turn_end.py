@@ -1,7 +1,7 @@
-"""That a turn has stopped, and that its last lines are written: two facts, up to a quarter of a second apart.
+"""Find whether a turn has stopped, and whether its last lines are written: up to a quarter of a second apart.
 
-Hooks tell the first one, with the answer in the payload; the log tells the second. In 112 of 126 measured turns the
-answer was not in the file yet when the hook ran. Until it is, the payload's words are the answer.
+The Stop hook reports the first, with the answer in its payload; the log shows the second. In 112 of 126 measured turns the
+answer was not in the file yet when the hook ran. Until it is, the payload has the answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LATE_MS = 5_000  # clocks and writing apart, a last line is not older than that
 
 
 class Stopped(NamedTuple):
-    """What the hook got when the last turn stopped."""
+    """The time and the text that the hook got when the last turn stopped."""
 
     at_ms: int
     text: str | None
@@ -47,7 +47,7 @@ def stopped(home: Path, sessions: Collection[str]) -> Stopped | None:
                     if told.payload.hook_event_name in _NEW_WORK:
                         return None
         except NotReadable:
-            return None  # renamed just now: the log will tell
+            return None  # renamed just now: the log will show it
     return None
 
 
@@ -59,12 +59,12 @@ def answer_to_the_last_prompt(story: Session) -> Request | None:
 
 
 def says(request: Request, answer: str) -> bool:
-    """Whether a request holds an answer as the client states it: its last block of text, or all of them."""
+    """Whether a request has an answer as the client states it: its last block of text, or all of them."""
     return answer.strip() in (request.final_text.strip(), request.text.strip())
 
 
 def is_flushed(story: Session, stop: Stopped | None) -> bool:
-    """Whether the log holds the whole answer: it has the text that the hook got, or says itself that the turn ended."""
+    """Whether the log holds the whole answer: the text that the hook got, or its own mark that the turn ended."""
     last = answer_to_the_last_prompt(story)
     if last is None or not last.text.strip():
         return False

@@ -1,11 +1,11 @@
 """Snapshots of what runs now: one thread watches all logs, and callers get its last snapshot.
 
 Rules
-  1. The server answers before the first look is over; until then nothing is known, and that is said.
-  2. That a line came is told at once, and at most ten times a second of one thread. The board is told when something
-     that a row says has changed; a clock that ticks is no news.
-  3. What takes whole logs or the index to know is found out beside: states and lines never wait for it.
-  4. A watch that fails is kept in sight, and begun again after a pause.
+  1. The server answers before the first look is over; until then the snapshot is empty and not ready.
+  2. New lines are published at once, at most ten times a second for one thread of a session. The board is published when a
+     fact in a row has changed; a clock that ticks is no change.
+  3. Facts that need whole logs or the index come from other threads: states and lines never wait for them.
+  4. A watch that fails is reported, and started again after a pause.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from tracklog.store.database import Database, StoreError, reading
 from tracklog.store.scope import Scope
 
 _TICK_S = 0.2
-_ROWS_S = 0.25  # between two looks at all rows while things happen,
-_ANYWAY_S = 1.0  # and when nothing does
+_ROWS_S = 0.25  # between two looks at all rows while something happens,
+_ANYWAY_S = 1.0  # and while nothing happens
 _APPENDS_S = 0.1
-_MINOR_S = 2.0  # between two words about what only adds up: lines, times, costs
+_MINOR_S = 2.0  # between two updates of figures that only add up: lines, times, costs
 _PAUSE_S, _LONGEST_PAUSE_S = 1.0, 30.0
 _USUAL_S = 600.0
 _USUAL_AGAIN_S = 15.0  # while there is no index yet
 
 
 class BoardShot(NamedTuple):
-    """The board as it was at a moment. Nothing in it changes."""
+    """An immutable snapshot of the board."""
 
     rows: tuple[BoardRow, ...] = ()
     at_ms: int = 0
@@ -58,7 +58,7 @@ class BoardShot(NamedTuple):
 
     @property
     def waiting(self) -> int:
-        """How many wait for a person."""
+        """The number of sessions that wait for a person."""
         return sum(row.needs_you for row in self.rows)
 
 
@@ -104,7 +104,7 @@ class Live:
         self._usual = _UsualTimes(home, self._is_over)
         self._thread = Thread(target=self._run, name="live", daemon=True)
         self.on_growth: Callable[[], None] | None = (
-            None  # told when logs have grown, or a process came or went
+            None  # called when logs have grown, or a process started or ended
         )
 
     def start(self) -> None:
@@ -123,7 +123,7 @@ class Live:
         return self._shot
 
     def waiting(self) -> int:
-        """How many sessions wait for a person."""
+        """The number of sessions that wait for a person."""
         return self._shot.waiting
 
     def _run(self) -> None:
@@ -132,7 +132,7 @@ class Live:
             began = time.monotonic()
             try:
                 self._watch()
-            except Exception as error:  # a door: whatever failed is shown, and tried again
+            except Exception as error:  # a door: any failure is shown, and the watch starts again
                 if time.monotonic() - began > _LONGEST_PAUSE_S:
                     pause_s = _PAUSE_S
                 self._fail(error)
@@ -140,7 +140,7 @@ class Live:
                 pause_s = min(pause_s * 2, _LONGEST_PAUSE_S)
 
     def _watch(self) -> None:
-        """Watches until the server ends."""
+        """Watch until the server ends."""
         with closing(Watch(self._roots, spool=self._home.spool)) as watch:
             watch.begin()
             with closing(CountsBeside(watch, self._prices)) as counts:
@@ -178,7 +178,7 @@ class Live:
         self._show(shot)
 
     def _show(self, shot: BoardShot) -> None:
-        """Publish at once what a row says; what only adds up, now and then."""
+        """Publish changed facts at once, figures that only add up now and then."""
         face, sums = _face(shot), _sums(shot)
         is_later = shot.at_ms - self._told_ms >= _MINOR_S * 1000
         is_news = face != self._told_face or (is_later and sums != self._told_sums)
@@ -195,7 +195,7 @@ class Live:
 
 
 class Appends:
-    """Publishes which logs grow: the first line of a thread at once, more of them ten times a second."""
+    """Publishes which logs grow: the first line of a thread at once, further ones ten times a second."""
 
     def __init__(self, hub: Hub, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._hub = hub
@@ -204,7 +204,7 @@ class Appends:
         self._told_at: dict[ThreadName, float] = {}
 
     def tell(self, grown: Mapping[ThreadName, int]) -> None:
-        """Add the threads that have grown, and publish what is due."""
+        """Add the threads that have grown, and publish those that are due."""
         for thread, lines in grown.items():
             self._untold[thread] = self._untold.get(thread, 0) + lines
         now = self._clock()
@@ -216,7 +216,7 @@ class Appends:
             self._hub.publish("append", {"agent": agent, "session": session, "thread": name, "lines": lines})
 
     def patience(self, most_s: float) -> float:
-        """How long one may wait before something is due."""
+        """How long to wait until the next is due."""
         if not self._untold:
             return most_s
         next_at = min(self._told_at.get(thread, 0.0) for thread in self._untold) + _APPENDS_S
@@ -224,7 +224,7 @@ class Appends:
 
 
 class _UsualTimes:
-    """How long calls take here, from the index: a thread of its own asks now and then."""
+    """How long calls take here, read from the index regularly in a thread of its own."""
 
     def __init__(self, home: Home, is_over: Event) -> None:
         self._home = home
@@ -248,7 +248,7 @@ class _UsualTimes:
 
 
 def _face(shot: BoardShot) -> object:
-    """What the rows say, apart from what only adds up."""
+    """The facts in the rows, without figures that only add up."""
     rows = [
         row._replace(
             state=replace(row.state, evidence=[]),
@@ -274,7 +274,7 @@ def _problems(roots: Sequence[Root], watch: Watch, counts: CountsBeside) -> list
 
 
 def _unreadable(root: Root) -> str | None:
-    """Why a root that is there cannot be looked at."""
+    """Why an existing root cannot be read."""
     path = root.path / root.part if root.part else root.path
     try:
         if path.is_dir():

@@ -1,3 +1,5 @@
+"""Send events to any number of streams: a ring of the last events, and a bell for each listener."""
+
 from __future__ import annotations
 
 import asyncio
@@ -24,7 +26,7 @@ class _Kept(NamedTuple):
 
 
 class Listener:
-    """One stream: the number of the last event it got, and the bell that says there is more."""
+    """One stream: the number of the last event it got, and a bell that rings when there are more."""
 
     def __init__(self, heard: int) -> None:
         self.heard = heard
@@ -48,12 +50,12 @@ class Hub:
 
     @property
     def is_closed(self) -> bool:
-        """Whether all streams are to end."""
+        """Whether all streams must end."""
         return self._is_closed
 
     @property
     def n_listeners(self) -> int:
-        """How many streams there are."""
+        """The number of streams."""
         return len(self._listeners)
 
     def publish(self, name: str, data: Mapping[str, Any]) -> None:
@@ -69,7 +71,7 @@ class Hub:
         self._ring_bells()
 
     def join(self, last_id: str | None) -> tuple[Listener, bytes] | None:
-        """A new stream and the first words in it; None if there are too many."""
+        """A new stream and its first bytes; None if there are too many."""
         heard = self._heard(last_id)
         with self._lock:
             if len(self._listeners) >= MOST_LISTENERS:
@@ -82,12 +84,12 @@ class Hub:
         return listener, f"retry: {_RETRY_MS}\n".encode() + hello + reset
 
     def leave(self, listener: Listener) -> None:
-        """The stream is over."""
+        """Remove a stream that is over."""
         with self._lock:
             self._listeners.discard(listener)
 
     def news(self, listener: Listener) -> bytes:
-        """The events that the stream has not got yet, as many as go out at once; `reset` if they are lost."""
+        """The next events of the stream, as many as go out in one piece; `reset` if they are lost."""
         with self._lock:
             if self._n == listener.heard:
                 return b""
@@ -127,7 +129,7 @@ class Hub:
             loops = {listener.loop for listener in self._listeners} - self._rung
             self._rung |= loops
         for loop in loops:
-            with suppress(RuntimeError):  # it was closed: whoever listened there is gone
+            with suppress(RuntimeError):  # it was closed: its listeners are gone
                 loop.call_soon_threadsafe(self._wake, loop)
 
     def _wake(self, loop: asyncio.AbstractEventLoop) -> None:

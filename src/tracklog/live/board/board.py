@@ -1,18 +1,16 @@
 """The board: what every running session does, who needs you, and what it has cost by now.
 
 Rules
-  1. Who needs you stands on top, then who works, who rests, who is gone; the longest wait and the
-     last work first.
-  2. What takes whole logs to know (money, context) is counted elsewhere (board/counts.py), and missing until it is.
-  3. Of a session that has said nothing for a day nothing is shown, unless its process lives.
+  1. Sessions that need you are on top, then those that work, those that are idle, those that are over; the longest wait and
+     the latest work first.
+  2. Facts that need whole logs (money, context) are counted elsewhere (board/counts.py), and missing until then.
+  3. A session without news for a day is not shown, unless its process lives.
   4. A session that was started by a run and has no log yet is pending; if its process is gone by then, it is lost.
 
-The subagents that work now, and which calls run for longer than calls of their kind do.
-
-Rules
-  1. A call is stuck when it runs for more than five minutes, and more than ten times as long as nineteen in twenty calls of
-     its tool took here. Whoever waits for a person, or for subagents that work, is not stuck.
-  2. Nothing is said of a call whose beginning nobody knows.
+Rules for stuck calls
+  1. A call is stuck when it runs for more than five minutes, and more than ten times as long as 95 % of the calls of its tool
+     took here. A session that waits for a person, or for working subagents, is not stuck.
+  2. A call whose beginning is unknown is not judged.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ class Stuck(NamedTuple):
 
     tool: str
     limit_ms: float
-    usual_ms: float | None  # what nineteen in twenty took at most; None: none is known
+    usual_ms: float | None  # the 95th percentile; None: unknown
 
 
 class ThreadRow(NamedTuple):
@@ -71,7 +69,7 @@ def stuck_in(state: LiveState, now_ms: int, usual_ms: Mapping[str, float]) -> St
 
 
 def thread_rows(session: WatchedSession, now_ms: int, usual_ms: Mapping[str, float]) -> tuple[ThreadRow, ...]:
-    """The subagents of a session that work now, in the order of their ids: none changes its place."""
+    """The subagents of a session that work now, ordered by id so that none changes its place."""
     rows = [_row(session, thread, now_ms, usual_ms) for thread in session.working_threads(now_ms)]
     return tuple(sorted(rows, key=lambda row: row.id))
 
@@ -105,7 +103,7 @@ _RANKS = {
 
 
 class PendingRow(NamedTuple):
-    """A subagent that was asked for."""
+    """A subagent that was requested."""
 
     call: str
     name: str | None
@@ -124,13 +122,13 @@ class BoardRow(NamedTuple):
     model: str | None
     spending: SessionUsage
     subagents: int  # that work now
-    pending: list[PendingRow]  # that were asked for and have no log yet
+    pending: list[PendingRow]  # that were requested and have no log yet
     last_words: str | None
     last_prompt: str | None
     last_ms: int
     path: str | None
     started_by: RunOrigin | None = None  # by a run, if so
-    depth: int = 0  # so far beneath the one that started it
+    depth: int = 0  # the number of rows above it in its family
     branch: str | None = None
     threads: tuple[ThreadRow, ...] = ()  # subagents that work now
     n_threads: int = 0  # all subagents that were seen
@@ -158,14 +156,14 @@ class Board:
         home: Home | None = None,
         counts: BoardCounts | None = None,
     ) -> None:
-        """`home` has the register of runs; without `counts`, `rows` waits until all is counted."""
+        """`home` has the register of runs and the permission requests; without `counts`, `rows` waits until all is counted."""
         self._watch = watch
         self._counts = counts or BoardCounts(watch, prices)
         self._home = home
-        self.usual_ms: Mapping[
-            str, float
-        ] = {}  # how long calls of each tool take at most, but for one in twenty
-        self._past_runs: set[str] = set()  # that were lost a day ago: nobody looks for their processes again
+        self.usual_ms: Mapping[str, float] = {}  # the 95th percentile of the run times of each tool
+        self._past_runs: set[str] = (
+            set()
+        )  # lost for more than a day: their processes are not looked for again
 
     def rows(self, now_ms: int, *, states: Collection[str] | None = None) -> list[BoardRow]:
         """All sessions that a person may want to see, those that need you first.
@@ -188,7 +186,7 @@ class Board:
         return [row for row in rows if states is None or row.needs_you or row.state.state in states]
 
     def _run_row(self, run: RunEntry, known: Runs, now_ms: int) -> BoardRow | None:
-        """A session that was asked for and has no log yet; None if it has one, or is not ours to show."""
+        """The row of a run without a log; None if it has one, or its log will not be below our roots."""
         if run.id in self._past_runs or self._has_log(run, now_ms) or not self._is_ours(run):
             return None
         began_ms, begun, state = max(run.began_ms, 0), run.started, _state_of_run(run, now_ms)
@@ -220,7 +218,7 @@ class Board:
         return is_known or (run.transcript_path is not None and self._watch.has_seen(run.transcript_path))
 
     def _is_ours(self, run: RunEntry) -> bool:
-        """Whether its log will be below our roots. Where it is named late, its home must be one of them until then."""
+        """Whether its log will be below our roots. If the client names it late, its home must be one of them until then."""
         if run.transcript_path is not None:
             return self._watch.would_hold(run.agent, run.transcript_path)
         homes = [root.path for root in default_roots(os.environ) if root.agent == run.agent]
@@ -260,7 +258,7 @@ class Board:
 
 
 def beneath_parents(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """The rows, with children right beneath the row that started them. A family takes the place of its first row."""
+    """The rows, with children right below the row that started them. A family takes the place of its first row."""
     by_name = {(row.agent, row.id): row for row in rows}
     children: dict[Name, list[Name]] = {}
     for name, row in by_name.items():
@@ -278,7 +276,7 @@ def beneath_parents(rows: Sequence[BoardRow]) -> list[BoardRow]:
 
 
 def _eldest(name: Name, rows: Mapping[Name, BoardRow]) -> Name:
-    """The one on the board that started all of this; where each is said to have started the other, any of them."""
+    """The row on the board that started all of its family; any of them if each started the other."""
     seen = {name}
     while (above := _parent_in(rows[name], rows)) is not None and above not in seen:
         seen.add(above)
@@ -320,7 +318,7 @@ def _is_shown(session: WatchedSession, now_ms: int) -> bool:
 
 
 def _rank(row: BoardRow) -> tuple[int, int, str, str]:
-    """Those who work change every second, and must not change places with it."""
+    """The key of the order; the activity of working sessions is no part of it, so that they keep their places."""
     state, since = row.state.state, row.state.since_ms or 0
     age = {"waiting": since, "working": 0, "pending": 0}.get(state, -row.last_ms)
     return _RANKS.get(state, 9), age, row.project or "", row.id

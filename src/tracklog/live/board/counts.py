@@ -1,11 +1,11 @@
-"""Count what live sessions used: from their whole logs, and no more often than that takes.
+"""Count tokens, money and context of live sessions from their whole logs, at a bounded share of the time.
 
 Rules
   1. Money and context are those of the ledger, from the log's own bytes. They are counted again when a log was written to;
      the beginning of a session and the minutes before it was watched only when its main log is another one.
-  2. One counting takes at most a small part of the time. A caller that must not wait uses another thread (`CountsBeside`):
-     what is not counted yet is missing until then, and never zero.
-  3. A log that cannot be read says why; the row stays with what was counted before, and it is counted again when due.
+  2. Counting takes at most a small share of the time. A caller that must not wait counts in another thread (`CountsBeside`):
+     figures that are not counted yet are missing, and never zero.
+  3. If a log cannot be read, the row gives the reason and keeps its last figures; it is counted again when due.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from tracklog.sources.files import NotReadable
 from tracklog.sources.log_file import Agent, FileStamp
 from tracklog.sources.tail.identity import GOES_ON, FileIdentity, IdentityTracker
 
-_LEAST_S = 1.0  # between two countings of one session
-_SHARE = 20  # a counting takes at most one part in so many of the time
+_LEAST_S = 1.0  # between two counts of one session
+_SHARE = 20  # counting takes at most this fraction (1/20) of the time
 _Stamps = dict[Path, FileStamp] | None  # None: count it in any case
 _LIVING = ("waiting", "working", "idle")
 
@@ -66,7 +66,7 @@ class Counted(NamedTuple):
 
 
 class _Job(NamedTuple):
-    """A session to be counted: all that is needed for it, and nothing that somebody else changes."""
+    """A session to count: all that is needed for it, and nothing that another thread changes."""
 
     name: Name
     own: SessionFiles
@@ -86,7 +86,7 @@ class BoardCounts:
         self._related: dict[Name, list[SessionFiles]] = {}
         self._next: dict[
             Name, tuple[_Stamps, float]
-        ] = {}  # of which logs it was counted, and when to count again
+        ] = {}  # the logs that were counted, and when to count again
         self._mains: dict[Name, FileIdentity] = {}  # the log of which the beginning was read
 
     def of(self, name: Name, session: WatchedSession) -> Counted:
@@ -114,7 +114,7 @@ class BoardCounts:
         took_s = self._clock() - began
         stamps, _ = self._next[job.name]
         if self._counted[job.name].problem is not None:
-            stamps = None  # so it is counted again although nothing is written to the logs
+            stamps = None  # so that it is counted again although the logs do not change
         self._next[job.name] = stamps, began + max(_LEAST_S, took_s * _SHARE)
 
     def _told(self, job: _Job) -> Counted:
@@ -140,7 +140,7 @@ class BoardCounts:
 
 
 class CountsBeside(BoardCounts):
-    """Counts in a thread of its own, live sessions first; answers with what is known so far."""
+    """Counts in a thread of its own, live sessions first; `of` gives the figures so far."""
 
     def __init__(self, watch: Watch, prices: Prices, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(watch, prices, clock=clock)
@@ -166,7 +166,7 @@ class CountsBeside(BoardCounts):
         return self._counted.get(name, Counted())
 
     def close(self) -> None:
-        """Ends when what is being counted is counted."""
+        """End the thread after the session that it counts now."""
         self._is_over.set()
         self._wanted.put((-1, 0, 0, None))
         self._thread.join(5.0)
@@ -179,18 +179,16 @@ class CountsBeside(BoardCounts):
             try:
                 self._count(job)
                 self.problem = None
-            except (
-                Exception
-            ) as error:  # a door: a session that we fail at must not end the counting of others
+            except Exception as error:  # a door: an error in one session must not end the counting of others
                 self.problem = f"cannot count what {job.name[1]} has used: {error!r}"
             with self._lock:
                 self._asked.discard(job.name)
 
 
 def _spent(job: _Job, prices: Prices) -> tuple[SessionUsage, str | None]:
-    """As `usage session` counts it: what a fork or a resume copied belongs to the session that it came from.
+    """Count as `usage session` does: requests that a fork or a resume copied belong to the session that they came from.
 
-    With it, why a log could not be read.
+    The second value is why a log could not be read.
     """
     own, related = job.own, job.related
     ledger = spent_in([own, *related], with_owners=bool(related))
@@ -215,7 +213,7 @@ def _spent(job: _Job, prices: Prices) -> tuple[SessionUsage, str | None]:
 
 
 def _usual_window(ledger: Ledger, agent: Agent) -> int | None:
-    """The window of a session whose log does not state it, as far as its agent tells it from the prompts."""
+    """The context window of a session whose log does not state it, as its agent guesses it from the prompts."""
     prompts = (sight.input + sight.cache_write + sight.cache_read for sight in ledger.rows())
     return support_for(agent).usage.context_window(max(prompts, default=0))
 
