@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from tracklog.conversation.lines import ThreadLines
-from tracklog.conversation.window import CallDetail
+from tracklog.app.pages.session import CallDetail, ThreadLines
 from tracklog.model.assemble.values import own_side_file
 from tracklog.model.call_summary import ChecklistItem, listed_steps
 from tracklog.model.diff.calls import NOT_MADE

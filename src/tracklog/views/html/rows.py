@@ -13,11 +13,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 from msgspec.structs import replace
 
+from tracklog.app.pages.session import EventRow, OpenedTurn, ShownRow, ThreadLines, is_quiet
 from tracklog.clock import NO_TIME, moment_ms
-from tracklog.conversation.branches import OpenedTurn
-from tracklog.conversation.lines import ThreadLines
-from tracklog.conversation.rows import EventRow
-from tracklog.conversation.window import ShownRow, is_quiet
 from tracklog.model.diff.calls import NOT_MADE, line_counts
 from tracklog.model.session import Call
 from tracklog.views.html.legible import gist, legible, shown

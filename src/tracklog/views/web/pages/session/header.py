@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from tracklog.conversation.session import SessionHead, ThreadUsage
-from tracklog.live.board.board import BoardRow
+from tracklog.app.pages.session import BoardRow, SessionHead, ThreadUsage
 from tracklog.model.ids import MAIN
 from tracklog.model.states import LiveState
 from tracklog.views.html.legible import shown

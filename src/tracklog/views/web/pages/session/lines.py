@@ -16,18 +16,14 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tracklog.conversation.lines import ThreadLines
-from tracklog.conversation.navigate import find_in
-from tracklog.conversation.thread_reader import all_of_row
-from tracklog.secrets.redact import NotClean, redactor_of
+from tracklog.app.pages.session import NotFound, ThreadLines, find_in
 from tracklog.views.html.json_lines import json_lines
 from tracklog.views.html.markdown import markdown, up_to_a_line
 from tracklog.views.html.pictures import picture_kind, pictures_in
 from tracklog.views.html.terminal import terminal
 from tracklog.views.web.frame import NextLink, fragment, page, problem, session_address
 from tracklog.views.web.pages.session.request import (
-    NotFound,
-    OpenedThread,
+    ThreadPage,
     gone,
     not_found,
     number_in,
@@ -79,7 +75,7 @@ def raw_line(request: Request) -> Response:
         return gone()
 
 
-def _line_meant(request: Request, one: OpenedThread) -> int | None:
+def _line_meant(request: Request, one: ThreadPage) -> int | None:
     """The line that an address names, by default the first; None if it does not exist."""
     asked = request.query_params
     if asked.get("seq"):
@@ -87,11 +83,11 @@ def _line_meant(request: Request, one: OpenedThread) -> int | None:
         return seq if seq is not None and 1 <= seq <= one.n else None
     if asked.get("line") or asked.get("file"):
         line = number_in(request, "line") if asked.get("line") else 1
-        return None if line is None else one.reading.lines.seq_of(asked.get("file") or None, line)
+        return None if line is None else one.lines.seq_of(asked.get("file") or None, line)
     return 1
 
 
-def _no_such_line(request: Request, one: OpenedThread) -> Response:
+def _no_such_line(request: Request, one: ThreadPage) -> Response:
     """The page for a line that does not exist, with a link to the last one."""
     words = " ".join(words_of_missing(request, one))
     last = NextLink(f"/raw{one.address[2:]}{one.query()}seq={one.n}", f"the last line, {one.n:,}")
@@ -103,28 +99,21 @@ def _shows_secrets(request: Request) -> bool:
     return request.query_params.get("secrets") == "shown"
 
 
-def _masked(one: OpenedThread, data: bytes) -> bytes:
-    try:
-        return redactor_of(one.site.home).clean(data)
-    except NotClean:
-        return b"(more secrets than can be masked stand here)"
-
-
-def _raw_file(request: Request, one: OpenedThread, seq: int) -> Response:
+def _raw_file(request: Request, one: ThreadPage, seq: int) -> Response:
     """The bytes of a line as a download: never a page of its own, whatever they are."""
-    data = one.reading.lines.raw(seq)
-    clean = data if _shows_secrets(request) else _masked(one, data)
+    data = one.lines.raw(seq)
+    clean = data if _shows_secrets(request) else one.masked(data)
     name = f'attachment; filename="line-{seq}.txt"'
     headers = {"Content-Security-Policy": _SANDBOX, "Content-Disposition": name}
     return Response(clean, media_type="text/plain; charset=utf-8", headers=headers)
 
 
-def _raw_values(request: Request, one: OpenedThread, seq: int) -> dict[str, Any]:
-    found_one = next(one.reading.lines.between(seq, seq), None)
+def _raw_values(request: Request, one: ThreadPage, seq: int) -> dict[str, Any]:
+    found_one = one.line(seq)
     line = found_one.line if found_one is not None else None
     shows_all = _shows_secrets(request)
     data = line.raw if line is not None else b""
-    clean = data if shows_all else _masked(one, data)
+    clean = data if shows_all else one.masked(data)
     is_whole = line is None or line.whole
     address = session_address(one.head.agent, one.head.id)
     query = one.query()
@@ -153,10 +142,10 @@ def text(request: Request) -> Response:
         return gone()
 
 
-def _piece_of_text(request: Request, one: OpenedThread) -> dict[str, Any]:
+def _piece_of_text(request: Request, one: ThreadPage) -> dict[str, Any]:
     asked = request.query_params
     seq, n = _row_named(asked.get("id", ""))
-    whole = all_of_row(one.reading, number_in(request, "seq") or seq, n, call=asked.get("call"))
+    whole = one.whole_text(number_in(request, "seq") or seq, n, call=asked.get("call"))
     if whole is None:
         return {"html": None, "n_more": 0, "next": ""}
     kind, words = whole
@@ -181,7 +170,7 @@ def picture(request: Request) -> Response:
     try:
         with opened(request) as one:
             seq, n = number_in(request, "seq") or 0, number_in(request, "n") or 0
-            found_ones = pictures_in(one.reading.lines.raw(seq)) if 1 <= seq <= one.n else []
+            found_ones = pictures_in(one.lines.raw(seq)) if 1 <= seq <= one.n else []
             data = found_ones[n] if n < len(found_ones) else b""
             kind = picture_kind(data)
             if kind is not None and is_opened:
@@ -195,7 +184,7 @@ def picture(request: Request) -> Response:
     return Response(data, media_type=kind, headers=headers)
 
 
-def _picture_values(one: OpenedThread, seq: int, n: int) -> dict[str, Any]:
+def _picture_values(one: ThreadPage, seq: int, n: int) -> dict[str, Any]:
     address, query = session_address(one.head.agent, one.head.id), one.query()
     return {
         "seq": seq,
@@ -211,6 +200,6 @@ def find(request: Request) -> Response:
         with opened(request) as one:
             words = request.query_params.get("q", "")[:1000]
             start, archive = number_in(request, "from") or 1, one.head.archive
-            return JSONResponse(found(one.reading.lines, words, start=start, archive=archive))
+            return JSONResponse(found(one.lines, words, start=start, archive=archive))
     except NotFound:
         return gone()

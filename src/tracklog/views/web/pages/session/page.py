@@ -14,16 +14,13 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tracklog.conversation.branches import BranchPath, PlacedTurn
-from tracklog.conversation.session import spent_by
-from tracklog.live.board.board import BoardRow
+from tracklog.app.pages.session import BoardRow, BranchPath, NotFound, PlacedTurn
 from tracklog.views.html.legible import shown
 from tracklog.views.html.numbers import duration
 from tracklog.views.web.frame import fragment, page
 from tracklog.views.web.pages.session.header import head_view
 from tracklog.views.web.pages.session.request import (
-    NotFound,
-    OpenedThread,
+    ThreadPage,
     gone,
     line_asked,
     not_found,
@@ -40,15 +37,15 @@ _TURNS_AT_ONCE = 60  # of the outline, around the one that is shown
 def session(request: Request) -> Response:
     """The whole page."""
     try:
-        with opened(request, anew=True) as one:
+        with opened(request, fresh=True) as one:
             return _session_page(request, one)
     except NotFound as missing:
         return not_found(request, missing)
 
 
-def _session_page(request: Request, one: OpenedThread) -> Response:
+def _session_page(request: Request, one: ThreadPage) -> Response:
     turns = one.turns()
-    row = one.site.live_row(one.head.agent, one.head.id)
+    row = one.live
     is_live = row is not None and row.state.state in ("working", "waiting")
     meant = number_in(request, "at") or line_asked(request, one)
     at = meant or (one.n if is_live else 1)
@@ -65,7 +62,7 @@ def _session_page(request: Request, one: OpenedThread) -> Response:
         first=first,
         size=WINDOW,
         is_live=is_live,
-        generation=one.reading.lines.generation,
+        generation=one.lines.generation,
         is_aside=one.is_aside,
         window_html=window_html(one, first, first + WINDOW - 1, folded=folded, open_id=open_id),
         missing=words_of_missing(request, one),
@@ -82,25 +79,20 @@ def _session_page(request: Request, one: OpenedThread) -> Response:
 def now(request: Request) -> Response:
     """The current header and side parts of the page; `at` is the line that it began with."""
     try:
-        with opened(request, anew=True) as one:
-            row = one.site.live_row(one.head.agent, one.head.id)
+        with opened(request, fresh=True) as one:
+            row = one.live
             values = _now_values(one, row, number_in(request, "at") or 1)
             return fragment("_now.html", address=one.address, **values)
     except NotFound:
         return gone()
 
 
-def _now_values(one: OpenedThread, row: BoardRow | None, first: int) -> dict[str, Any]:
+def _now_values(one: ThreadPage, row: BoardRow | None, first: int) -> dict[str, Any]:
     """Values for the header, and for what is below the outline."""
-    spent = (
-        spent_by(one.database.db, one.head, one.site.prices(), thread=one.thread)
-        if one.database is not None
-        else None
-    )
     return {
-        "head": head_view(one.head, spent, row, thread=one.thread, n_lines=one.n, now=one.site.now()),
+        "head": head_view(one.head, one.usage(), row, thread=one.thread, n_lines=one.n, now=one.site.now()),
         "raw_first": f"/raw{one.address[2:]}{one.query()}seq={first}",
-        "problems": one.reading.lines.problems,
+        "problems": one.lines.problems,
         "thread": one.thread,
         "threads": one.head.threads,
         "main_state": row.state.state if row is not None else one.head.facts.get("state") or "unknown",
@@ -123,7 +115,7 @@ class BranchView(NamedTuple):
     at: int | None  # the line from which on it is gone
 
 
-def _branch_views(one: OpenedThread) -> list[BranchView]:
+def _branch_views(one: ThreadPage) -> list[BranchView]:
     return [_branch_view(way, one.branch) for way in one.ways()]
 
 
@@ -146,7 +138,7 @@ def turns(request: Request) -> Response:
         return gone()
 
 
-def _outline_values(one: OpenedThread, turns: Sequence[PlacedTurn], at: int) -> dict[str, Any]:
+def _outline_values(one: ThreadPage, turns: Sequence[PlacedTurn], at: int) -> dict[str, Any]:
     """Values for the part of the outline around a line."""
     here = max((n for n, turn in enumerate(turns) if turn.seq is not None and turn.seq <= at), default=0)
     first = max(0, min(here - _TURNS_AT_ONCE // 2, len(turns) - _TURNS_AT_ONCE))
@@ -171,7 +163,7 @@ def _on_one_line(prompt: str) -> str:
     return " ".join(prompt[:240].split())[:120]
 
 
-def _left_turns(one: OpenedThread, around: Sequence[PlacedTurn]) -> dict[int, str]:
+def _left_turns(one: ThreadPage, around: Sequence[PlacedTurn]) -> dict[int, str]:
     """The turns that are not on the followed branch, each with its own branch."""
     wanted = {placed.turn.n for placed in around}
     off = {turn.n for turn in one.seen().turns if turn.n and not turn.is_on} & wanted

@@ -9,14 +9,12 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from tracklog.conversation.navigate import NextLine, What
-from tracklog.conversation.navigate import next_line as line_behind
-from tracklog.conversation.window import ShownRow, call_detail, is_quiet, window
+from tracklog.app.pages.session import NextLine, NotFound, ShownRow, What, is_quiet
 from tracklog.views.html.calls import call_view
 from tracklog.views.html.diffs import FOLDED_FROM, MOST_LINES
 from tracklog.views.html.rows import row_name, row_views
 from tracklog.views.web.frame import environment, text_answer
-from tracklog.views.web.pages.session.request import NotFound, OpenedThread, gone, number_in, opened
+from tracklog.views.web.pages.session.request import ThreadPage, gone, number_in, opened
 
 WINDOW = 100  # lines
 MOST_AT_ONCE = 400
@@ -56,35 +54,35 @@ def rows(request: Request) -> Response:
             html = window_html(one, first, first + n - 1, folded=Folded.asked(request))
             answer = text_answer(html or _why_nothing(one), media_type="text/html")
             answer.headers["X-Lines"] = str(one.n)
-            answer.headers["X-Generation"] = str(one.reading.lines.generation)
+            answer.headers["X-Generation"] = str(one.lines.generation)
             return answer
     except NotFound:
         return gone()
 
 
-def _why_nothing(one: OpenedThread) -> Markup:
+def _why_nothing(one: ThreadPage) -> Markup:
     """The notice in place of rows that could not be read."""
     notice = Markup('<p class="notice is-bad">{}</p>')
-    return Markup("").join(notice.format(why) for why in one.reading.lines.problems)
+    return Markup("").join(notice.format(why) for why in one.lines.problems)
 
 
 def window_html(
-    one: OpenedThread, first: int, last: int, *, folded: Folded, open_id: str | None = None
+    one: ThreadPage, first: int, last: int, *, folded: Folded, open_id: str | None = None
 ) -> Markup:
     """The rows of some lines; with one call unfolded, if `open_id` names its row."""
-    rows = window(one.asked, one.reading, first, last, seen=one.seen(), cwd=one.cwd)
+    rows = one.rows(first, last)
     shown = [row for row in rows if folded.keeps(row)]
     begins = {
         next((row_name(row.row.seq, row.row.n) for row in shown if row.row.seq >= seq), ""): str(file.path)
-        for seq, file in one.reading.lines.begins().items()
+        for seq, file in one.lines.begins().items()
         if first <= seq <= last
     }
     unfolded = _unfolded(one, shown, open_id, is_whole=folded.has_all_lines) if open_id else None
-    values = {"rows": row_views(shown, lines=one.reading.lines), "begins": begins, "opened": unfolded}
+    values = {"rows": row_views(shown, lines=one.lines), "begins": begins, "opened": unfolded}
     return Markup(environment().get_template("_rows.html").render(**values, **_addresses(one)).strip())
 
 
-def _addresses(one: OpenedThread) -> dict[str, Any]:
+def _addresses(one: ThreadPage) -> dict[str, Any]:
     address, query = one.address, one.query()
     return {
         "logged": one.head.logged,
@@ -97,7 +95,7 @@ def _addresses(one: OpenedThread) -> dict[str, Any]:
 
 
 def _unfolded(
-    one: OpenedThread, shown: Sequence[ShownRow], id: str, *, is_whole: bool
+    one: ThreadPage, shown: Sequence[ShownRow], id: str, *, is_whole: bool
 ) -> dict[str, Any] | None:
     """The unfolded call of the row with this name, if it is among these."""
     rows = (row.row for row in shown if row.row.kind == "call")
@@ -123,9 +121,9 @@ class Whole(NamedTuple):
     part: str
 
 
-def _call_html(one: OpenedThread, seq: int, n: int, *, is_whole: bool) -> Markup:
-    detail = call_detail(one.asked, one.reading, seq, n) if 1 <= seq <= one.n else None
-    view = None if detail is None else call_view(detail, lines=one.reading.lines)
+def _call_html(one: ThreadPage, seq: int, n: int, *, is_whole: bool) -> Markup:
+    detail = one.call(seq, n)
+    view = None if detail is None else call_view(detail, lines=one.lines)
     name = row_name(seq, n)
     whole = Whole(
         f"{one.address}{one.query(at=seq, open=name, lines='all').removesuffix('&')}#{name}",
@@ -152,15 +150,10 @@ def next_line(request: Request) -> Response:
         return gone()
 
 
-def _next(request: Request, one: OpenedThread, what: What) -> NextLine:
-    if one.database is None:
-        return NextLine()
-    return line_behind(
-        one.database.db,
-        one.head,
-        one.reading,
+def _next(request: Request, one: ThreadPage, what: What) -> NextLine:
+    return one.next_line(
         what,
         after=number_in(request, "after"),
         before=number_in(request, "before"),
-        seen=None if Folded.asked(request).shows_left else one.seen(),
+        with_left=Folded.asked(request).shows_left,
     )
