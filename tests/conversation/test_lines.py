@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tests.soak import examples
 from tracklog.conversation import lines as conversation_lines
 from tracklog.conversation.lines import Room, ThreadLines
 from tracklog.sources.log_file import FileKind, LogFile
@@ -57,6 +60,45 @@ def test_what_is_appended_is_seen_at_the_next_look(tmp_path: Path) -> None:
     lines.look()
     assert (lines.n, lines.generation) == (3, 0)
     assert raws(lines, 1, 3) == [(1, 1, b"1"), (2, 2, b"22"), (3, 3, b"3")]
+
+
+line = st.text("ab", max_size=4).map(lambda text: text.encode() + b"\n")
+edits = st.lists(
+    st.one_of(
+        st.tuples(st.just("append"), st.integers(0, 0), line),
+        st.tuples(st.just("write"), st.integers(0, 20), line),
+        st.tuples(st.just("truncate"), st.integers(0, 20), st.just(b"")),
+        st.tuples(st.just("replace"), st.integers(0, 20), line),
+    ),
+    max_size=8,
+)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(edits=edits)
+def test_however_a_log_changes_its_lines_are_those_that_it_holds(edits: list[tuple[str, int, bytes]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        first = b"x" * 300 + b"\n"
+        log = log_at(Path(folder) / "a.jsonl", first)
+        lines = ThreadLines([log])
+        for what, behind, data in edits:
+            at = len(first) + behind
+            before, shown, generation = log.path.read_bytes(), raws(lines, 1, 99), lines.generation
+            if what == "append":
+                log.path.write_bytes(before + data)
+            elif what == "write":
+                log.path.write_bytes(before[:at] + data + before[at + len(data) :])
+            elif what == "truncate":
+                os.truncate(log.path, min(at, len(before)))
+            else:
+                log.path.with_name("other").write_bytes(before[:at] + data)
+                os.replace(log.path.with_name("other"), log.path)
+            os.utime(log.path, (1, 1))
+            lines.look()
+            now = raws(lines, 1, 99)
+            assert now == raws(ThreadLines([log]), 1, 99)
+            n_ended = before.count(b"\n")
+            assert lines.generation > generation or now[:n_ended] == shown[:n_ended]
 
 
 def test_a_line_that_is_being_written_is_not_one_yet(tmp_path: Path) -> None:

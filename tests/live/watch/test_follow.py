@@ -104,6 +104,8 @@ changes = st.lists(
     st.one_of(
         st.tuples(st.just("append"), st.binary(min_size=1, max_size=30)),
         st.tuples(st.just("truncate"), st.binary(max_size=1)),
+        st.tuples(st.just("rewrite"), st.binary(min_size=1, max_size=30)),
+        st.tuples(st.just("replace"), st.binary(max_size=60)),
         st.tuples(st.just("ask"), st.just(b"")),
     ),
     max_size=20,
@@ -124,6 +126,11 @@ def test_however_a_file_changes_the_follower_ends_with_its_bytes(
                 append(path, data)
             elif change == "truncate":
                 os.truncate(path, path.stat().st_size // 2)
+            elif change == "rewrite":
+                path.write_bytes(path.read_bytes()[: path.stat().st_size // 3] + data)
+            elif change == "replace":
+                (Path(folder) / "other").write_bytes(data)
+                os.replace(Path(folder) / "other", path)
             else:
                 mirror = mirrored(follower.ask(), mirror)
         while (news := follower.ask()) != Appended(len(mirror), b""):
