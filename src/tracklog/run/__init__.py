@@ -8,11 +8,11 @@
         print(child.result().text)
 
 Rules
-  1. Only the agents' documented headless modes, the user's own client and login, and nothing that hides what it is.
+  1. Uses only the agents' documented headless modes and the user's own client and login, and hides nothing of what it is.
   2. Nothing passes through a shell, and no prompt is part of an argument.
   3. No child outlives us, unless it was asked to; and no file of a run outlives the child.
-  4. The client is started first. What is needed to understand it is loaded while it gets up: each name comes with its module
-     when it is first used.
+  4. The client starts first. Modules that understand it are loaded while it starts: each name here loads its module when it
+     is first used.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from tracklog.run.prepare import Prepared, put_away
 from tracklog.run.process.supervise import SupervisedClient
 from tracklog.run.stream import DocumentSplitter, Events, LastWords, RunEvent, decoded
 
-if TYPE_CHECKING:  # heavy: loaded while the client gets up
+if TYPE_CHECKING:  # heavy: loaded while the client starts
     from tracklog.ledger.prices.rates import Prices
     from tracklog.run.log_facts import RunUsage
     from tracklog.run.registration import RunRegistration
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # heavy: loaded while the client gets up
 _TICK_S = 0.25
 _CHUNK = 1 << 18
 _DRAIN_S = 1.0  # for the rest in the pipes when all processes are gone
-_BEHIND_THE_CLIENT = 5  # nice: it comes first, but a busy machine must not keep us from getting ready
+_BEHIND_THE_CLIENT = 5  # nice: the client comes first, but a busy machine must not starve us
 _SUPERVISOR_LOST = "the process that keeps it was killed, so it was ended"
 
 
@@ -94,19 +94,19 @@ class Child:
 
     @property
     def last(self) -> RunEvent | None:
-        """The latest event of the client."""
+        """The client's latest event."""
         return self._events.last
 
     @property
     def transcript_path(self) -> Path | None:
-        """Where the log is, or will be; None if nothing is kept, or its name is not known yet."""
+        """The path that the log has or will have; None without a log, or while its name is unknown."""
         session = self.session
         if session is None or not self._prepared.request.persists:
             return None
         return self._prepared.logs.path_of(session)
 
     def wait(self, timeout_s: float | None = None) -> Result | None:
-        """The result when it is there; None if the time is over before."""
+        """The result; None if the time is over before it is there."""
         if not self._is_done.wait(timeout_s):
             return None
         if self._failure is not None:
@@ -114,13 +114,13 @@ class Child:
         return self._result
 
     def result(self) -> Result:
-        """The result; waits for it."""
+        """Wait for the result."""
         result = self.wait()
         assert result is not None  # without a time to wait for, it is there
         return result
 
     def cancel(self) -> None:
-        """Ends the child gently; a second time, at once."""
+        """End the child gently; the second call ends it at once."""
         with self._closing:
             self._cancels += 1
             if not self._is_done.is_set():
@@ -132,7 +132,7 @@ class Child:
         return self._events.all()
 
     async def wait_async(self) -> Result:
-        """The result when it is there. Who stops waiting cancels the child."""
+        """Wait for the result; cancelling the wait cancels the child."""
         from asyncio import CancelledError
 
         try:
@@ -144,7 +144,7 @@ class Child:
             raise
 
     async def events_async(self) -> AsyncIterator[RunEvent]:
-        """All events, as they come."""
+        """All events, without a thread that waits."""
         async for heard in self._events.all_async():
             yield heard
 
@@ -169,7 +169,7 @@ class Child:
             self._client.close()
             put_away(self._prepared)
             try:
-                self._getting_ready.join()  # it tells of the beginning
+                self._getting_ready.join()  # it registers the beginning
                 self._recording.ended(self._result)
             except BaseException as error:
                 self._failure = self._failure or error
@@ -177,22 +177,22 @@ class Child:
                 self._be_done()
 
     def _be_done(self) -> None:
-        """Wakes all that wait for the result, whatever went wrong before: they would wait for ever."""
-        with self._closing:  # a descriptor that is closed may be somebody else's at once
+        """Wake all that wait for the result, whatever failed before: they would wait forever."""
+        with self._closing:  # a closed descriptor may belong to another thread at once
             self._is_done.set()
             for descriptor in (self._wake, self._waker):
                 os.close(descriptor)
         self._events.end()
 
     def _ready(self) -> ResultBuilder:
-        """The builder of the result, when it is loaded."""
+        """The builder of the result, once it is loaded."""
         self._getting_ready.join()
         if self._builder is None:
             raise RuntimeError("the builder of the result could not be loaded") from self._failure
         return self._builder
 
     def _get_ready(self) -> None:
-        """Loads what the end will need, and tells the register, while the client gets up; not to its cost."""
+        """Load what the end needs and write the register while the client starts, at a lower priority."""
         if sys.platform == "linux":  # there each thread has a priority of its own
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _BEHIND_THE_CLIENT)
@@ -205,8 +205,8 @@ class Child:
             self._failure = error
 
     def _warm_up(self) -> None:
-        """Reads the log while the client takes its leave: what is done for the first time takes long."""
-        with suppress(Exception):  # whatever it is: it will be said when it counts
+        """Read the log once while the client ends: the first read is slow."""
+        with suppress(Exception):  # an error will be reported where it counts
             self._ready().warm_up(self._stream)
 
     def _outcome(self) -> ClientOutcome:
@@ -245,7 +245,7 @@ class Child:
                     drained_at = time.monotonic() + _DRAIN_S
                     selector.unregister(self._client.told)
                 self._keep_limits()
-                if self._end.is_in_vain:  # a supervisor that was stopped does not answer: closing ends it
+                if self._end.is_in_vain:  # a stopped supervisor does not answer: closing ends it
                     self._client.close()
                     return
         for document in self._lines.end():
@@ -273,7 +273,7 @@ class Child:
             self._finished_at = time.monotonic()
             threading.Thread(target=self._warm_up, daemon=True).start()
         if not had_session and self._stream.session not in (None, self._prepared.session):
-            # Who listens does not wait for what is being loaded.
+            # Readers of events do not wait for the loading.
             threading.Thread(target=self._register_name, daemon=True).start()
         self._events.append("stream", what, document)
 
@@ -327,13 +327,13 @@ class Child:
         return self._finished_at is not None and time.monotonic() - self._finished_at > LINGER_S
 
     def _stop_for(self, stop: StopReason) -> None:
-        """What was finished before is finished: a limit that strikes afterwards only ends the process."""
+        """Note why we end it; a limit that is passed after the work was done only ends the process."""
         if self._stop is None and not self._stream.is_finished:
             self._stop = stop
             self._events.append("limit", stop.by, {"why": stop.words})
 
     def _last_of_the_client(self) -> str:
-        """Why it may have ended without a result."""
+        """Why the client may have ended without a result."""
         if self._client.failure is not None:
             return f"the client could not be started: {self._client.failure.strerror}"
         if self._is_supervisor_lost:
@@ -344,7 +344,7 @@ class Child:
         return self._ready().spent(self._stream)
 
     def _grown_ms(self) -> int:
-        """When a log last grew; while a person is asked something, that is now."""
+        """When a log last grew; now, while a permission request waits for a person."""
         session, folder = self.session, self._prepared.folder
         if self._prepared.request.ask_here_s is not None and folder is not None:
             from tracklog.liveness.permission_requests import asks_of

@@ -1,13 +1,11 @@
-"""The logs of one child, found without a search of everything: by the path it will have, or by its thread's id.
+"""Find the logs of one child without a search of everything: by their path, or by the id of its thread.
 
 Rules
-  1. Some clients' logs have their path before they exist. Others are searched for, among the files that have changed
-     since the child was started.
-  2. What is not there yet is None, never an error.
-
-The newest session of a folder: what `--continue` goes on with.
-
-The client's own `--continue` passes over headless sessions; ours does not, as those are what `run` makes.
+  1. The path of some clients' logs is known before they exist. Others are searched for, among the files that changed since
+     the child was started.
+  2. A log that does not exist yet is None, never an error.
+  3. `newest_session` is what `run --continue` goes on with. The client's own `--continue` skips headless sessions; ours does
+     not, as `run` makes those.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ _EARLIER_NS = 5_000_000_000  # file systems keep times more coarsely than clocks
 
 
 class ChildLogs:
-    """Where the logs of a child are."""
+    """Finds the logs of a child."""
 
     def __init__(self, agent: Agent, cwd: Path, env: Mapping[str, str], *, since_ns: int) -> None:
         self._client = support_for(agent).client
@@ -37,7 +35,7 @@ class ChildLogs:
         self._since_ns = since_ns - _EARLIER_NS
 
     def path_of(self, session: str) -> Path | None:
-        """The main log of a session: where it is, or will be."""
+        """The path that the main log of a session has, or will have."""
         if (path := self._client.log_of(session, self._cwd, self._env)) is not None:
             return path
         found = self.files_of(session)
@@ -65,7 +63,7 @@ class ChildLogs:
 
 
 def newest_session(agent: Agent, cwd: Path, env: Mapping[str, str] | None = None) -> str | None:
-    """Its id; None if the folder has none."""
+    """The id of the newest session of a folder; None if it has none."""
     env = os.environ if env is None else env
     client = support_for(agent).client
     folders = client.log_folders(cwd, env)
@@ -80,7 +78,7 @@ def newest_session(agent: Agent, cwd: Path, env: Mapping[str, str] | None = None
 
 
 def _is_of_folder(log: LogFile, wanted: str) -> bool:
-    """Whether a session of its own, no subagent's, worked in this folder."""
+    """Whether it is the log of a session, not of a subagent, that worked in this folder."""
     head = head_of(log)
     if head.cwd is None or "\0" in head.cwd or head.parent:
         return False

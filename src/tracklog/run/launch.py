@@ -1,4 +1,4 @@
-"""Starts a child: what is needed to understand it is loaded while the client gets up."""
+"""Start a child; load what understands it while the client starts."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ def start(
     prices: Callable[[], Prices] | None = None,
     run: str | None = None,
 ) -> Child:
-    """Starts a child and comes back at once; it is listened to by a thread.
+    """Start a child and return at once; a thread reads its events.
 
     `home` is where tracklog keeps its own files; `env` the environment of the child and where the agents' homes are.
-    Raises `UserError` for a request that makes no sense, and `Untrusted` if the folder's own settings would execute something, and nobody has said that they may.
+    Raises `UserError` for a request that cannot be carried out, and `Untrusted` if the folder's own settings would execute
+    something that nobody has trusted.
     """
     ours = home if isinstance(home, Home) else Home(home or usual_home())
     known = prices or prices_of(ours)
@@ -42,8 +43,8 @@ def start(
     prepared = prepare(request, home=ours, env=given, prices=known, run=run or new_run())
     recording = RunRegistration(prepared, given)
     try:
-        # A list goes on from what the register knows: it must know all that may cost. And who wants to go on with
-        # the same session finds us there before the client has said a word.
+        # A list continues from the register, which must know all that may cost. And another process that wants to go on
+        # with the same session must find us there before the client writes anything.
         if request.batch is not None or request.resume is not None:
             recording.started()
         folder = prepared.folder.path if prepared.folder is not None else None
@@ -60,7 +61,7 @@ def start(
         from tracklog.run.child import Child
 
         return Child(prepared, client, prices=known, recording=recording)
-    except BaseException:  # an interrupt, most likely: nobody is there to listen to the client
+    except BaseException:  # most likely an interrupt: nobody would read the client's events
         client.close()
         put_away(prepared)
         recording.ended(None)
@@ -68,7 +69,7 @@ def start(
 
 
 def _bytes_of(prompt: str) -> bytes:
-    """As it came from a terminal or a file; half a letter that came from neither is handed on as an unknown one."""
+    """The prompt as bytes, as it came from a terminal or a file; half characters from elsewhere become `?`."""
     try:
         return prompt.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -76,7 +77,7 @@ def _bytes_of(prompt: str) -> bytes:
 
 
 def prices_of(home: Home) -> Callable[[], Prices]:
-    """The prices, with the user's own over them, when they are first asked for."""
+    """The prices with the user's own over them, read when first asked for."""
 
     @cache
     def prices() -> Prices:
@@ -88,7 +89,7 @@ def prices_of(home: Home) -> Callable[[], Prices]:
 
 
 def usual_home() -> Path:
-    """Where tracklog keeps its files if nobody says otherwise."""
+    """The default folder of tracklog's own files."""
     if named := os.environ.get("TRACKLOG_HOME"):
         return Path(named).absolute()
     from platformdirs import user_data_path

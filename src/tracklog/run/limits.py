@@ -1,11 +1,9 @@
-"""What ends a child before its time: the clock, silence, money; and how it is ended, step by step.
+"""Watch the limits of a child (time, silence, money), and end it step by step.
 
 Rules
-  1. A limit is looked at between two lines of the client, at least every quarter of a second.
-  2. Money is what the log tells, subagents included. A model without a price cannot be kept under a limit.
-  3. First the client is interrupted, so that it writes down what it has; then it is told to end; then all of it is killed.
-
-That we ended a run, and why.
+  1. Limits are checked between two lines of the client, at least every quarter of a second.
+  2. Money is counted from the log, subagents included. No limit can be kept for a model without a price.
+  3. First the client is interrupted, so that it writes down what it has; then it gets SIGTERM; then all of it is killed.
 """
 
 from __future__ import annotations
@@ -24,21 +22,21 @@ Stopped = Literal["timeout", "budget", "cancelled"]
 
 
 class StopReason(NamedTuple):
-    """That we ended a run, and why."""
+    """Why we ended a run."""
 
     by: Stopped
     words: str
 
 
-_COUNT_S = 0.5  # between two looks at the ledger, at least
-_SHARE = 10  # and so many times as long as the last one took
+_COUNT_S = 0.5  # least time between two counts of the money
+_SHARE = 10  # and at least this many times the duration of the last count
 _WRITTEN_S = 0.4  # the log gets what the client printed a moment later
-_IN_VAIN_S = 3.0  # after all was killed, for that to be heard
-LINGER_S = 30.0  # for a client that has said its result and does not end
+_IN_VAIN_S = 3.0  # after the kill, for the end to be reported
+LINGER_S = 30.0  # for a client that printed its result and does not end
 
 
 class LimitWatch:
-    """Says when a limit is passed."""
+    """Finds when a limit is passed."""
 
     def __init__(
         self, limits: Limits, *, spent: Callable[[], RunUsage | None], grown_ms: Callable[[], int]
@@ -51,7 +49,7 @@ class LimitWatch:
         self._has_news = False
 
     def sign(self) -> None:
-        """The client has said something."""
+        """Note that the client printed something."""
         self._last_sign = time.monotonic()
         self._has_news = True
 
@@ -65,7 +63,7 @@ class LimitWatch:
         return self._too_dear(now)
 
     def _silent_s(self, now: float) -> float:
-        """How long nothing was said; the logs are looked at only where that would matter."""
+        """How long the client was silent; looks at the logs only if that matters."""
         silent_s = now - self._last_sign
         if self._limits.idle_s is not None and silent_s >= self._limits.idle_s:
             grown_s = time.time() - self._grown_ms() / 1000
@@ -78,7 +76,7 @@ class LimitWatch:
         most = self._limits.max_cost_micro_usd
         if most is None or not self._has_news or now < self._count_at:
             return None
-        self._has_news = now < self._last_sign + _WRITTEN_S  # then it is worth another look
+        self._has_news = now < self._last_sign + _WRITTEN_S  # then another count is worth it
         spent = self._spent()
         took_s = time.monotonic() - now
         self._count_at = now + max(_COUNT_S, took_s * _SHARE)
@@ -97,7 +95,7 @@ class LimitWatch:
 
 
 class Endable(Protocol):
-    """What can be ended."""
+    """A client that can be ended."""
 
     def interrupt(self) -> None: ...
     def terminate(self) -> None: ...
@@ -114,28 +112,28 @@ class GentleEnd:
 
     @property
     def is_in_vain(self) -> bool:
-        """Whether the last step was made long ago."""
+        """Whether the last step was taken long ago."""
         return (
             self._next_at is not None and not self._steps and time.monotonic() >= self._next_at + _IN_VAIN_S
         )
 
     @property
     def has_begun(self) -> bool:
-        """Whether the first step was made."""
+        """Whether the first step was taken."""
         return self._next_at is not None
 
     def begin(self) -> None:
-        """Makes the first step."""
+        """Take the first step."""
         self._next_at = 0.0
         self.tick()
 
     def hurry(self) -> None:
-        """Makes the last step at once."""
+        """Take the last step at once."""
         del self._steps[:-1]
         self.begin()
 
     def tick(self) -> None:
-        """Makes the next step when its time has come."""
+        """Take the next step when it is due."""
         now = time.monotonic()
         if self._next_at is not None and now >= self._next_at and self._steps:
             self._steps.pop(0)()

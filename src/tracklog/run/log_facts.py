@@ -1,14 +1,11 @@
 """Facts of a finished run from its log: final text, calls by verdict, changed files.
 
 Rules
-  1. Only what came since the run began counts: a session that was resumed has a past.
-  2. The last lines may come after the client's own end by a moment: they are waited for, but not for long.
-
-What one run has cost, from the log: of a session that went on only what came since, of a fork only what is its own.
-
-Requests that the stream told of and that the log does not hold: a client that was killed writes nothing any more.
-
-They were paid for. What they cost at least is what the stream had told by then; at most, as much as the model can say.
+  1. Only lines since the beginning of the run count: a resumed session has earlier ones.
+  2. The last lines may be written shortly after the client's end: they are waited for, but not for long.
+  3. The cost of a resumed session is that of the requests since then, the cost of a fork that of its own requests.
+  4. Requests that the stream has and the log does not (a killed client writes nothing more) were paid for. Their lower
+     bound is what the stream had reported, their upper bound the most that the model can produce.
 """
 
 from __future__ import annotations
@@ -55,7 +52,7 @@ class Collected(NamedTuple):
 
     text: str | None = None
     n_requests: int = 0  # of the main thread
-    calls: dict[str, int] = {}  # noqa: RUF012 - a value that nobody changes
+    calls: dict[str, int] = {}  # noqa: RUF012 - never changed
     denials: tuple[dict[str, Any], ...] = ()
     files_changed: tuple[str, ...] = ()
     entrypoint: str | None = None
@@ -74,7 +71,7 @@ def collect(
     said: str | None,
     patience_s: float = PATIENCE_S,
 ) -> Collected:
-    """What the log tells once it holds what the client `said` last, or when patience ends."""
+    """The facts in the log once it holds what the client `said` last, or when patience ends."""
     began = time.monotonic()
     while True:
         files = look()
@@ -137,7 +134,7 @@ def _denial(call: Call) -> dict[str, Any]:
 
 
 def _changed_by(calls: Iterable[Call], cwd: Path) -> Iterable[str]:
-    """The files that tools changed by their own word; what a shell command wrote is not told."""
+    """The files that tools report as changed; files written by a shell command are not known."""
     for call in calls:
         given = call.arguments
         if call.verdict not in _RAN:
@@ -156,7 +153,7 @@ def _texts(given: Any) -> list[str]:
 
 
 class StreamRequest(NamedTuple):
-    """A request as the stream told it."""
+    """A request as the stream reports it."""
 
     id: str
     model: str | None
@@ -213,7 +210,7 @@ class RunUsage(NamedTuple):
 
     total: UsageRow
     by_model: dict[str, UsageRow]
-    n_unlogged: int = 0  # requests that only the stream told of
+    n_unlogged: int = 0  # requests that only the stream reports
 
     @property
     def cost_micro_usd(self) -> int:
@@ -241,7 +238,7 @@ def spent_since(
     since: datetime,
     told: Iterable[StreamRequest] = (),
 ) -> RunUsage:
-    """What this session's own requests came to since a moment; of those that were `told`, also those without a line."""
+    """The usage of a session's own requests since a time, with the requests of the stream (`told`) that have no line."""
     ledger = spent_in([own, *kin], with_owners=bool(kin))
     total = _row_of(own, ledger, prices, RequestFilter(since=since)) or _NOTHING
     wanted = {model: RequestFilter(since=since, model=model) for model in total.models}
@@ -252,7 +249,7 @@ def spent_since(
 
 
 def with_told(spent: RunUsage, told: Sequence[StreamRequest], prices: Prices) -> RunUsage:
-    """The same with requests that only the stream told of."""
+    """The same with requests that only the stream reports."""
     by_model = dict(spent.by_model)
     for one in told:
         model = one.model or "unknown"
@@ -266,7 +263,7 @@ def _row_of(own: SessionFiles, ledger: Ledger, prices: Prices, wanted: RequestFi
 
 
 def model_usage(spent: RunUsage) -> dict[str, dict[str, Any]]:
-    """By model, in the words of Claude Code's `modelUsage`."""
+    """Usage by model, in the shape of Claude Code's `modelUsage`."""
     return {
         model: {
             "inputTokens": row.tokens.input,

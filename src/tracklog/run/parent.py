@@ -1,20 +1,18 @@
-"""Which processes have a session open: those above us, one of which started us, and the one that writes a session.
+"""Find which session started us, and which process has a session open.
 
-Who started us is the run whose child we work for, or the session among whose processes we are.
+The session that started us is that of the run whose child we work for, or the one among whose processes we are.
 
 Rules
-  1. `TRACKLOG_RUN` stands in the environment of every child and of all that it starts. It names the run; the register
-     knows the run's session, or will.
+  1. `TRACKLOG_RUN` is in the environment of every child and of all that it starts. It names the run; the register has the
+     run's session, or will have it.
   2. A client that was started further down inherits the variable, too. If it is one of our ancestors, and the run's own
-     process stands above it, it is nearer to us and counts.
-  3. A process is whose it says it is only if its start fits: pids are used again. What may not be looked at is nobody.
-  4. Who takes leave of the processes above it (a detached run) asks before: `remember_our_parent`.
-  5. Not to know is fine: a run without a parent is a run.
-  6. A client has a session open that it names in its registry, or whose log it holds open; a run of ours stands in the
-     register before its client has said anything. Before a second process writes a session, only one that certainly lives
-     counts: not a pid that was used again, and not a process that cannot be seen from here.
-
-The register itself stands upstream, where the board can read it; here it is offered to those who run.
+     process is above it, it is nearer to us and counts.
+  3. A pid counts only together with its start time: pids are reused. A process that we may not look at is ignored.
+  4. A process that leaves its ancestors (a detached run) calls `remember_our_parent` before.
+  5. An unknown parent is no error.
+  6. A client has a session open if its registry names it, or if it holds the log open; a run of ours is in the register
+     before its client writes anything. Before a second process writes a session, only a process that certainly lives
+     counts: not a reused pid, and not a process that cannot be seen from here.
 """
 
 from __future__ import annotations
@@ -58,25 +56,25 @@ __all__ = [
 ]
 
 _RUN = re.compile(r"[0-9a-f]{16}")
-_MOST_ABOVE = 64  # processes; a deeper one finds its parent among them all the same
+_MOST_ABOVE = 64  # processes; the parent of a deeper one is among them, too
 
 
 def parent_run_of_us(env: Mapping[str, str]) -> str | None:
-    """The run whose child we work for, as the environment says."""
+    """The run whose child we work for, by the environment."""
     named = env.get(MARK, "")
     return named if _RUN.fullmatch(named) else None
 
 
-_remembered: list[Parent | None] = []  # goes on to a process that is forked from us
+_remembered: list[Parent | None] = []  # inherited by a process that is forked from us
 
 
 def remember_our_parent(env: Mapping[str, str], *, home: Home) -> None:
-    """Looks who started us now, for a process that is about to be forked and has other ancestors then."""
+    """Find our parent now, for a process that will be forked and have other ancestors."""
     _remembered[:] = [parent_of_us(env, home=home)]
 
 
 def parent_of_us(env: Mapping[str, str], *, home: Home, pid: int | None = None) -> Parent | None:
-    """The session that started us, or the process `pid`; None if it was a person, or nobody can tell."""
+    """The session that started us, or the process `pid`; None if a person did, or it is unknown."""
     if _remembered and pid is None:
         return _remembered[0]
     above = list(_processes_above(os.getpid() if pid is None else pid))
@@ -88,19 +86,19 @@ def parent_of_us(env: Mapping[str, str], *, home: Home, pid: int | None = None) 
 
 
 def _below(run: RunEntry, above: Sequence[int], *, with_its_own: bool) -> list[int]:
-    """The processes between us and that of a run; none, if it is not among those above us."""
+    """The processes between us and that of a run; none if it is not an ancestor."""
     if run.started.pid not in above or run.alive().life != "alive":
         return []
     return list(above[: above.index(run.started.pid) + with_its_own])
 
 
 def _processes_above(pid: int) -> Iterator[int]:
-    """Our ancestors, the nearest first, as far as they can be seen."""
+    """Our visible ancestors, the nearest first."""
     table = None if os.path.exists("/proc/self/stat") else processes()
     for _ in range(_MOST_ABOVE):
         row = row_of(pid) if table is None else table.get(pid)
         if row is None or row.parent <= 1:
-            return  # it ended while we looked, or nobody is above it
+            return  # it ended while we looked, or has no parent
         pid = row.parent
         yield pid
 
@@ -122,7 +120,7 @@ def _session_among(pids: Sequence[int], env: Mapping[str, str]) -> Parent | None
 
 
 def _session_of(logs: Collection[str]) -> str | None:
-    """The session to which the logs that a client has open belong; of several the one that was written last."""
+    """The session of the logs that a client has open; of several the one written last."""
     if not logs:
         return None
     from tracklog.agents.discovery import find_at  # most runs have no parent
@@ -141,7 +139,7 @@ class SessionWriter(NamedTuple):
 
 
 def writer_of(agent: str, session: str, *, env: Mapping[str, str], home: Home) -> SessionWriter | None:
-    """The living process that has this session open; None if there is none, or nobody can tell."""
+    """The living process that has this session open; None if there is none, or it is unknown."""
     view = support_for(agent).processes.view(root.path for root in default_roots(env) if root.agent == agent)
     view.refresh(time.time_ns() // 1_000_000)
     pid = view.writer_of(session)

@@ -1,11 +1,10 @@
-"""All that is made ready before a child is started, so that its log, its hooks and its name are known by then.
+"""Prepare a child before it starts, so that its log, its hooks and its session id are known by then.
 
 Rules
-  1. What the folder itself would execute is said and asked for before anything is run.
-  2. What cannot be prepared for want of room (a full disk, a home that may not be written) is told in the result; the run
-     goes on without: the stream, the log and the exit are left to learn from.
-
-Refuse to go on with a session that another process has open: both would write into one log.
+  1. Anything that the folder's own settings would execute must be trusted before anything runs.
+  2. Anything that cannot be prepared (a full disk, a home that may not be written) is a problem in the result; the run goes
+     on without it: stream, log and exit code remain.
+  3. A session that another process has open is refused: both would write into one log.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def refuse_if_open(agent: str, session: str, *, env: Mapping[str, str], home: Ho
 
 
 def interactive_command(agent: str, session: str, *, client: str | None, env: Mapping[str, str]) -> list[str]:
-    """The command with which a person goes on with a session in the terminal, its program as an absolute path."""
+    """The client's command for going on with a session in the terminal, with an absolute path of the program."""
     ours = support_for(agent).client
     return [program_named(client or ours.program, env), *ours.interactive_arguments(session)]
 
@@ -60,7 +59,7 @@ _SETTINGS = "settings.json"
 
 
 class Prepared:
-    """A child that can be started."""
+    """A child that is ready to start."""
 
     def __init__(
         self,
@@ -84,7 +83,7 @@ class Prepared:
 
     @cached_property
     def logs(self) -> ChildLogs:
-        """Where its logs are."""
+        """Finds its logs."""
         from tracklog.run.find_logs import ChildLogs  # only when the client is there
 
         cwd = Path(self.request.cwd)
@@ -100,7 +99,7 @@ class Prepared:
 
 
 def new_run() -> str:
-    """A name for a run."""
+    """An id for a run."""
     return os.urandom(8).hex()
 
 
@@ -116,7 +115,7 @@ def new_session() -> str:
 def prepare(
     request: RunRequest, *, home: Home, env: Mapping[str, str], prices: Callable[[], Prices], run: str
 ) -> Prepared:
-    """Makes everything ready; raises UserError for what cannot be done."""
+    """Prepare everything; raises UserError for a request that cannot be carried out."""
     if request.resume is not None and not request.is_fork and not request.is_forced:
         refuse_if_open(request.agent, request.resume, env=env, home=home)
     note = ask_for_trust(request, home, env)
@@ -139,7 +138,7 @@ def prepare(
 
 
 def put_away(prepared: Prepared) -> None:
-    """Takes back what was made for the run."""
+    """Remove all that was made for the run."""
     if prepared.supervisor is not None:
         prepared.supervisor.discard()
     if prepared.fifo is not None:
@@ -149,7 +148,7 @@ def put_away(prepared: Prepared) -> None:
 
 
 def ask_for_trust(request: RunRequest, home: Home, env: Mapping[str, str]) -> str | None:
-    """Raises Untrusted if the folder's own settings would execute something, and nobody has said that they may."""
+    """Raise Untrusted if the folder's own settings would execute something that nobody has trusted."""
     risks = risks_in(Path(request.cwd), request.agent, env)
     folder = Path(request.trusted_as or request.cwd)
     if not risks or is_trusted(home, folder, risks):
@@ -160,7 +159,7 @@ def ask_for_trust(request: RunRequest, home: Home, env: Mapping[str, str]) -> st
 
 
 def _refuse_without_price(request: RunRequest, prices: Callable[[], Prices]) -> None:
-    """Short names such as `opus` are known to the client alone: those are looked at when it says what they mean."""
+    """Refuse a cost limit for a full model name without a price; only the client knows what short names such as `opus` mean."""
     if request.limits.max_cost_micro_usd is None:
         return
     client = support_for(request.agent).client
@@ -202,7 +201,7 @@ def _argv(prepared: Prepared) -> list[str]:
 
 
 def _settings(prepared: Prepared) -> bytes | None:
-    """The settings of this run: hooks that report to us, and the one that asks for permissions."""
+    """The settings of this run: the hooks that report to us, and the one that puts permission requests here."""
     client = prepared.client
     if prepared.folder is None or prepared.folder.fifo is None:
         return None

@@ -1,4 +1,4 @@
-"""The result of a run whose tracklog was killed before it could say it: what the log holds was paid for, and counts."""
+"""Recover the result of a run whose tracklog was killed before it had one: what the log holds was paid for, and counts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def recover(
     env: Mapping[str, str] | None = None,
     prices: Callable[[], Prices] | None = None,
 ) -> Result | None:
-    """The result of a run that nobody heard out, from its log; None if the last turn was not answered to its end."""
+    """The result of such a run, from its log; None if the last turn has no complete answer."""
     env = os.environ if env is None else env
     session, began_ms = run.session, run.began_ms
     if session is None or not request.persists or began_ms <= 0:

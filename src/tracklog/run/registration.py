@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class RunRegistration:
-    """Tells the register; what cannot be written down is a problem of the result, not of the run."""
+    """Writes the register; a failure is a problem in the result, and does not stop the run."""
 
     def __init__(self, prepared: Prepared, env: Mapping[str, str]) -> None:
         self._prepared = prepared
-        self._env = env  # the caller's: it says whose child we are
+        self._env = env  # the caller's environment, which shows whose child we are
         self._is_begun = False
         self.problems: list[str] = []
 
     def started(self) -> None:
-        """The run begins; a second time says nothing. Our own process answers for it: when that dies, its child is ended."""
+        """Register the beginning, once. The pid is ours: when we die, the child ends."""
         from tracklog.run import parent as run_parent
 
         if self._is_begun:
@@ -56,7 +56,7 @@ class RunRegistration:
         self._tell(lambda: run_parent.note_started(prepared.home, word))
 
     def named(self, session: str, path: Path | None) -> None:
-        """The client has said which session it writes."""
+        """Register the session that the client has named."""
         from tracklog.run import parent as run_parent
 
         word = run_parent.SessionNamed(
@@ -68,7 +68,7 @@ class RunRegistration:
         self._tell(lambda: run_parent.note_named(self._prepared.home, word))
 
     def ended(self, result: Result | None) -> None:
-        """The run is over, if it was said to have begun."""
+        """Register the end, if the beginning was registered."""
         from tracklog.run import parent as run_parent
 
         if not self._is_begun:

@@ -1,10 +1,10 @@
-"""Make requests that can be carried out: check them, and put the final text of other sessions before a prompt.
+"""Check requests, and put the final text of other sessions before a prompt.
 
 Rules
-  1. A request that makes no sense is refused before anything is started.
+  1. A request that cannot be carried out is refused before anything starts.
   2. Another session's text is fenced, so that a model reads it as data. The fence cannot be closed from inside: its mark
-     does not occur in what it holds. What was cut is said outside of the fence.
-  3. The same text gives the same fence: a list that is asked again is the same list.
+     does not occur in the text. That the text is cut is said outside of the fence.
+  3. The same text gives the same fence, so that a list that is run again is the same list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ AGENTS = tuple(SUPPORTED)
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MOST_CONTEXT_BYTES = 200 << 10
 _MOST_ID = 80
-_OPTIONS = {  # how the command line calls what a client may have no equivalent for
+_OPTIONS = {  # the command line's names of options that a client may lack
     "max_turns": "--max-turns",
     "allowed_tools": "--allow",
     "disallowed_tools": "--deny",
@@ -62,7 +62,7 @@ def checked(request: RunRequest) -> RunRequest:
 
 
 def _words(request: RunRequest) -> Iterator[str]:
-    """All that becomes an argument of the client."""
+    """All values that become arguments of the client."""
     given = (
         request.model,
         request.permission_mode,
@@ -94,7 +94,7 @@ def _options_in_disguise(request: RunRequest) -> Iterator[tuple[bool, str]]:
 
 
 def _missing_in_the_client(request: RunRequest) -> Iterator[tuple[bool, str]]:
-    """Options without an equivalent in the client: to drop them without a word would be a lie."""
+    """Options without an equivalent in the client, which must not be dropped silently."""
     support = support_for(request.agent)
     missing = support.client.missing
     for field, option in _OPTIONS.items():

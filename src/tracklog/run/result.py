@@ -1,14 +1,11 @@
-"""The result of a run: the client's own object unchanged, with our fields added, and the source of each piece.
+"""Build the result of a run: the client's own object unchanged, with our fields added, and the source of each field.
 
 Rules
-  1. What the client said stands as it said it, under its own names. Ours are added, never put over its.
-  2. A piece that is missing comes from the next source: the stream, the Stop hook, the log, the clock. `sources` says which.
+  1. The client's fields stay as they are. Ours are added, and replace none of them.
+  2. A missing field comes from the next source: the stream, the Stop hook, the log, the clock. `sources` says which.
      An empty text counts as missing: interrupted in a Stop hook, Claude Code 2.1.325 gives "" for an answer that it logged.
   3. Only `completed` is a success.
-
-What a run has come to, by all that was heard of it and by its log: its cost by now, and its result in the end.
-
-It is heavy: it comes with the readers of all records and the ledger. It is loaded while the client gets up.
+  4. This module is heavy, as it loads the readers of all records and the ledger: it is loaded while the client starts.
 """
 
 from __future__ import annotations
@@ -62,24 +59,24 @@ _OVERLOADED_WORDS = (
 
 @dataclass(frozen=True)
 class Result:
-    """How a run ended, and what it brought."""
+    """The result of a run: how it ended, and all that is known of it."""
 
     document: dict[str, Any]
 
     @property
     def ended_by(self) -> EndedBy:
-        """Why it is over."""
+        """How the run ended."""
         ended_by: EndedBy = self.document["ended_by"]
         return ended_by
 
     @property
     def is_success(self) -> bool:
-        """Whether the agent did what was asked, to its end."""
+        """Whether the agent completed the work."""
         return self.ended_by == "completed"
 
     @property
     def text(self) -> str | None:
-        """The final words."""
+        """The final text."""
         text = self.document.get("result")
         return text if isinstance(text, str) else None
 
@@ -91,23 +88,23 @@ class Result:
 
     @property
     def cost_micro_usd(self) -> int | None:
-        """What it cost; None if nobody could know."""
+        """The cost; None if it is unknown."""
         cost = self.document.get("cost_micro_usd")
         return cost if isinstance(cost, int) else None
 
     @property
     def why(self) -> str:
-        """In a line, why it is no success."""
+        """Why it is no success, in one line."""
         return str(self.document.get("error") or self.ended_by)
 
     @property
     def code(self) -> int:
-        """The exit code that says the same."""
+        """The exit code for how it ended."""
         return _CODES.get(self.ended_by, AGENT_ERROR)
 
     @property
     def is_overloaded(self) -> bool:
-        """Whether the API had no room: then it is worth another try later."""
+        """Whether the API was overloaded: a retry later may succeed."""
         if self.ended_by != "error":
             return False
         if (status := self.document.get("api_error_status")) is not None:
@@ -116,7 +113,7 @@ class Result:
 
 
 class Ending(NamedTuple):
-    """All that was learned of a run by the time it is over."""
+    """All that is known of a run when it is over."""
 
     run: str
     request: RunRequest
@@ -130,15 +127,15 @@ class Ending(NamedTuple):
     has_stop: bool
     collected: Collected
     spent: RunUsage | None
-    last_words: str  # on stderr, or on stdout where that was no JSON
+    last_words: str  # on stderr, or lines of stdout that are no JSON
     problems: tuple[str, ...] = ()
     left_behind: int = 0
     we_ended_it: bool = False
-    is_recovered: bool = False  # nobody heard the client's end, but its log holds it
+    is_recovered: bool = False  # the client's end was not seen, but its log has it
 
 
 def ended_by(ending: Ending) -> EndedBy:
-    """Why the run is over. What the client had finished before it was stopped is finished."""
+    """How the run ended; work that was finished before a stop counts as completed."""
     if ending.stop is not None:
         return ending.stop.by
     if ending.stream.is_finished:
@@ -152,7 +149,7 @@ def ended_by(ending: Ending) -> EndedBy:
 
 
 def _end_elsewhere(ending: Ending) -> str | None:
-    """Who else tells that the work was done: the Stop hook, or the log."""
+    """The other source that shows that the work was done: the Stop hook, or the log."""
     if ending.has_stop and ending.stop_text is not None:
         return "stop_payload"
     return "log" if ending.is_recovered or ending.collected.is_finished else None
@@ -184,7 +181,7 @@ def result_of(ending: Ending) -> Result:
 
 
 def _said(ending: Ending) -> tuple[dict[str, Any], dict[str, str | None]]:
-    """The client's own object, or ours in its shape where it gave none."""
+    """The client's own object; ours in the same shape if it gave none."""
     stream = ending.stream
     if stream.result is not None:
         return dict(stream.result), {"end": "stream", "usage": "stream"}
@@ -220,7 +217,7 @@ def _usage(ending: Ending) -> tuple[dict[str, Any] | None, str | None]:
 def _text(ending: Ending, said: dict[str, Any]) -> tuple[str | None, str | None]:
     """The final text and its source: first the client's result, then the Stop hook, the log, the stream's last text."""
     result = said["result"] if isinstance(said.get("result"), str) else None
-    # An earlier remark is not the answer of a run that completed with an empty one.
+    # An earlier text is not the answer of a run that completed with an empty one.
     is_empty_answer = result is not None and ended_by(ending) == "completed"
     for text, source in (
         (result, "stream"),
@@ -247,7 +244,7 @@ def _error(ending: Ending, why: EndedBy) -> str | None:
 
 
 def _money(ending: Ending, said: dict[str, Any], sources: dict[str, str | None]) -> dict[str, Any]:
-    """Our ledger's cost of this run. Where the log is missing or cut off, the client's own sum, if it is of this run alone."""
+    """The cost of this run by our ledger; if the log is missing or cut off, the client's own sum, if it is of this run alone."""
     spent, stated = ending.spent, _sum(said.get("total_cost_usd"))
     is_of_this_run = sources["end"] == "stream" and ending.request.resume is None
     is_log_whole = spent is not None and not spent.n_unlogged
@@ -264,7 +261,7 @@ def _money(ending: Ending, said: dict[str, Any], sources: dict[str, str | None])
 
 
 def _sum(value: object) -> float | None:
-    """A sum of dollars, if it is one."""
+    """A number of dollars, if the value is one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if 0 <= value < _MOST_DOLLARS else None
@@ -277,12 +274,12 @@ def _parsed(text: str | None) -> Any:
         return None
 
 
-_SOON_S = 0.2  # for the log of a client that did not come to say its result
+_SOON_S = 0.2  # for the log of a client that printed no result
 
 
 @dataclass
 class ClientOutcome:
-    """What a client printed, and how it ended."""
+    """The output of a client, and how it ended."""
 
     stream: ClientStream
     exit_code: int | None = None  # negative: the signal that ended it
@@ -296,7 +293,7 @@ class ClientOutcome:
 
 
 class ResultBuilder:
-    """Counts the cost of one child, and builds its result."""
+    """Counts the cost of one child so far, and builds its result."""
 
     def __init__(self, prepared: Prepared, prices: Callable[[], Prices]) -> None:
         self._prepared = prepared
@@ -308,7 +305,7 @@ class ResultBuilder:
         self._known_prices()
 
     def spent(self, stream: ClientStream) -> RunUsage | None:
-        """What it has cost by now. What the stream told, and the log not yet, counts as far as it is known."""
+        """The usage so far, with requests that the stream reports and the log does not have yet."""
         session = stream.session or self._prepared.session
         files = self._prepared.logs.files_of(session) if session is not None else None
         printed = dict(stream.requests)  # a copy: another thread adds to it
@@ -323,7 +320,7 @@ class ResultBuilder:
         self._collected(stream, stream.session or self._prepared.session)
 
     def result(self, heard: ClientOutcome, *, problems: list[str]) -> Result:
-        """All that is known, put together."""
+        """The result, from all sources."""
         prepared, stream = self._prepared, heard.stream
         session = stream.session or prepared.session
         path = prepared.logs.path_of(session) if prepared.request.persists and session is not None else None
@@ -364,7 +361,7 @@ class ResultBuilder:
         )
 
     def _known_prices(self) -> Prices:
-        """The user's own prices may have been spoilt since the start: then the shipped ones, and that is said."""
+        """The prices; if the user's own cannot be read any more, the shipped ones, with a problem."""
         try:
             return self._prices()
         except UserError as error:

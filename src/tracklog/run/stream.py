@@ -1,10 +1,9 @@
 """Split a client's stdout into JSON documents, and queue the events of a child for its readers.
 
 Rules
-  1. Any bytes are taken: a line that is no JSON object is noise, which is kept as the client's last words.
-  2. Lines are cut at newlines, however the bytes arrive; a line without an end counts when the client has ended.
-
-Events: the last few thousand of a child, in order, until it is over.
+  1. Any bytes are accepted: a line that is no JSON object is noise, which is kept as the client's last words.
+  2. Lines are cut at newlines, however the bytes arrive; a line without a newline counts when the client has ended.
+  3. The queue keeps the last few thousand events of a child in order; a slow reader misses some.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ EventSource = Literal["stream", "hook", "keeper", "limit"]
 def decoded(data: bytes) -> dict[str, Any] | None:
     """Decode a JSON object; None if it is none.
 
-    Clients cut texts in the middle of a letter, and write half of a pair: that is read as a letter that is unknown.
+    Clients cut texts within a character, and write half of a surrogate pair: such halves become U+FFFD.
     """
     try:
         document = _decode(data)
@@ -55,7 +54,7 @@ def _without_halves(value: Any) -> Any:
 
 
 def _is_shallow(value: Any, levels: int = _MOST_LEVELS) -> bool:
-    """Whether it can be printed again: what is nested too deep can be read, but not always be written."""
+    """Whether it can be written as JSON again: deep nesting can be read, but not always written."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return levels > 0 and all(_is_shallow(part, levels - 1) for part in parts)
 
@@ -78,10 +77,10 @@ class DocumentSplitter:
         self.noise: deque[str] = deque(maxlen=_LAST_WORDS)
 
     def cut(self, data: bytes) -> list[Mapping[str, Any]]:
-        """The documents whose lines end in these bytes."""
+        """Add bytes; the documents whose lines are complete now."""
         self._rest += data
         if b"\n" not in data:
-            if len(self._rest) > LONGEST_LINE:  # its head is dropped, and its end will be noise
+            if len(self._rest) > LONGEST_LINE:  # its start is dropped, and its end will be noise
                 self._rest.clear()
                 self._is_too_long = True
             return []
@@ -116,12 +115,12 @@ class LastWords:
         self._tail = b""
 
     def add(self, data: bytes) -> None:
-        """Takes in some bytes, and forgets the oldest."""
+        """Add bytes, and drop the oldest."""
         self._tail = (self._tail + data)[-_LONGEST_WORD:]
 
     @property
     def text(self) -> str:
-        """As text."""
+        """The kept bytes as text."""
         return self._tail.decode("utf-8", "replace").strip()
 
 
@@ -129,7 +128,7 @@ _KEPT = 4096
 
 
 class Events:
-    """Written by one thread, read by any; a slow reader misses some."""
+    """A bounded queue of events: one thread writes, any thread reads, and a slow reader misses some."""
 
     def __init__(self) -> None:
         self._kept: deque[RunEvent] = deque(maxlen=_KEPT)
@@ -149,7 +148,7 @@ class Events:
             self._notify()
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """Close the queue."""
         with self._news:
             self._is_over = True
             self._notify()
@@ -164,13 +163,13 @@ class Events:
             yield from new
 
     async def all_async(self) -> AsyncIterator[RunEvent]:
-        """The same without a thread that waits."""
+        """All events from the first one, for asyncio."""
         from asyncio import Event, get_running_loop  # only for callers that await
 
         loop, news = get_running_loop(), Event()
 
         def wake() -> None:
-            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            with suppress(RuntimeError):  # the loop is closed: it has no reader any more
                 loop.call_soon_threadsafe(news.set)
 
         with self._news:
@@ -199,7 +198,7 @@ class Events:
         return list(self._kept)[max(n - first, 0) :], self._n_added
 
     def _behind(self, n: int) -> tuple[list[RunEvent], int]:
-        """What came behind the first n, as soon as there is something; nothing when it is over."""
+        """Wait for the events behind the first n; nothing when the queue is closed."""
         with self._news:
             self._news.wait_for(lambda: self._n_added > n or self._is_over)
             return self._newer(n)

@@ -1,11 +1,11 @@
-"""Whether a folder's own settings may run code: asked once, and again when they change.
+"""Keep which folders' own settings may run code: confirmed once, and again when they change.
 
 Rules
-  1. Nobody is asked about a folder without risks.
-  2. Trust is given to each single thing in one folder, by its real path. What was added or changed since is asked for; what
-     went is not. Where the file stands does not count, so that a worktree of a trusted folder is trusted with the same things.
+  1. A folder without risks needs no trust.
+  2. Each single risk in a folder (by its real path) is trusted. A risk that was added or changed since needs trust; a removed
+     one does not. The path of its file does not count, so that a worktree of a trusted folder is trusted for the same risks.
   3. A script that a hook names may change without a question: it is the folder's code, as much as its tests are.
-  4. Our own file with garbage in it trusts nothing; it is set aside, never overwritten.
+  4. If our own file holds garbage, nothing is trusted; the file is set aside, never overwritten.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LOCK_WAIT_S = 5.0
 
 
 class Untrusted(UserError):  # noqa: N818 - a state, which --trust ends
-    """A folder whose own settings would run code or steer the client, and nobody has said that they may."""
+    """A folder whose own settings would run code or steer the client, and are not trusted."""
 
     def __init__(self, cwd: Path, risks: Sequence[Risk]) -> None:
         self.cwd = cwd
@@ -49,13 +49,13 @@ def _count(n: int, noun: str) -> str:
 
 
 def risks_in(cwd: Path, agent: str, env: Mapping[str, str]) -> list[Risk]:
-    """What a client started in this folder would execute or be steered by, from files that are not the user's own settings."""
+    """What a client in this folder would execute or be steered by, from files other than the user's own settings."""
     real = Path(os.path.realpath(cwd))
     return list(dict.fromkeys(support_for(agent).client.risks(real, env)))
 
 
 def is_trusted(home: Home, cwd: Path, risks: Sequence[Risk]) -> bool:
-    """Whether all of this was trusted in this folder before."""
+    """Whether all of these risks are trusted in this folder."""
     if not risks:
         return True
     trusted = _trusted_in(home) or {}
@@ -63,7 +63,7 @@ def is_trusted(home: Home, cwd: Path, risks: Sequence[Risk]) -> bool:
 
 
 def trust(home: Home, cwd: Path, risks: Sequence[Risk]) -> str | None:
-    """Remembers that all of this may happen in this folder; returns what is to be said of our own file, if anything."""
+    """Trust all of these risks in this folder; returns a note about our own file, if there is one."""
     if not risks:
         return None
     home.make()
@@ -87,13 +87,13 @@ def _mark_of(risk: Risk) -> str:
     folders = {one.client.project_folder for one in SUPPORTED.values()}
     start = max((n for n, part in enumerate(parts) if part in folders), default=len(parts) - 1)
     whole = json.dumps(["/".join(parts[start:]), risk.what, risk.detail])
-    from hashlib import sha256  # slow to load, and most folders have nothing to be trusted
+    from hashlib import sha256  # slow to load, and most folders have no risks
 
     return sha256(whole.encode()).hexdigest()
 
 
 def _trusted_in(home: Home) -> dict[str, list[str]] | None:
-    """The marks by folder; None if the file holds something else."""
+    """The trusted marks by folder; None if the file holds something else."""
     try:
         data = read_whole(_file_of(home))
         document = json.loads(data) if data is not None else {"v": 1, "trusted": {}}
@@ -126,7 +126,7 @@ def _said_plainly(home: Home) -> Iterator[None]:
 
 @contextmanager
 def _alone(home: Home) -> Iterator[None]:
-    """Holds the lock of the file, for which others are waited for a while."""
+    """Hold the lock of the file; waits for other processes for a while."""
     until = time.monotonic() + _LOCK_WAIT_S
     with ExitStack() as stack:
         while True:

@@ -1,16 +1,14 @@
 """A git worktree for a child: a checkout of its own, kept if it changed something.
 
 Rules
-  1. Work is never thrown away: removed is only what git calls clean, on a branch that stands where it began. Any doubt keeps it.
+  1. Work is never thrown away: only a worktree that git calls clean, whose branch did not move, is removed. Any doubt keeps it.
   2. The repository's own settings run nothing here (SafeGit).
-  3. Leaving never raises: what could not be done is said, and the worktree is kept.
+  3. Leaving never raises: a problem is reported, and the worktree is kept.
 
-Git, with nothing run that a repository's own settings name.
-
-Rules
+Rules of SafeGit
   1. No hooks, no file system monitor, no filters, no network, no questions.
   2. Variables of the caller that lead git to another repository do not reach it.
-  3. It is never waited for without end.
+  3. Every call has a timeout.
 """
 
 from __future__ import annotations
@@ -48,12 +46,12 @@ _TIMEOUT_S = 600.0  # a large checkout takes its time
 _MOST_WORDS = 300
 
 
-class GitFailed(Exception):  # noqa: N818 - a finding, which its caller tells in a sentence
-    """What git said when it would not."""
+class GitFailed(Exception):  # noqa: N818 - a finding, which its caller reports in a sentence
+    """Git failed, with what it printed."""
 
 
 class SafeGit:
-    """Git in one place, named by the words that come first (`-C`, `--git-dir`)."""
+    """Git for one repository, given by its first arguments (`-C`, `--git-dir`)."""
 
     def __init__(self, place: Sequence[str], env: Mapping[str, str] | None = None) -> None:
         given = os.environ if env is None else env
@@ -64,10 +62,10 @@ class SafeGit:
         self._start = [program, *place, *(word for one in _CALM for word in ("-c", one))]
 
     def without_filters(self) -> SafeGit:
-        """The same, with every filter switched off that the repository's own settings name; the user's own stay."""
+        """The same without the filters that the repository's own settings name; the user's own stay."""
         names: set[str] = set()
         for level in ("--local", "--worktree"):
-            with suppress(GitFailed):  # none there is a failure, too
+            with suppress(GitFailed):  # git fails if there is none, too
                 told = self("config", level, "--includes", "-z", "--name-only", "--get-regexp", r"^filter\.")
                 names |= {key.rpartition(".")[0] for key in told.split("\0") if key}
         settings = [(f"{name}.{key}", value) for name in sorted(names) for key, value in _FILTER_OFF]
@@ -78,11 +76,11 @@ class SafeGit:
         return self
 
     def line(self, *words: str) -> str:
-        """The one line that it prints; a path may hold whatever it likes, but for the last newline."""
+        """Run git and return its output without the last newline; a path may hold any character."""
         return self(*words).removesuffix("\n")
 
     def __call__(self, *words: str) -> str:
-        """What it prints; GitFailed flies."""
+        """Run git and return its output; raises GitFailed."""
         try:
             done = subprocess.run(
                 [*self._start, *words],
@@ -106,7 +104,7 @@ def _said(stderr: str) -> str:
     return " ".join((lines or stderr.splitlines() or [""])[-1].split())[:_MOST_WORDS]
 
 
-# what git says when another one of it is at work, also of a worktree that is half made or half removed
+# printed while another git works, also for a half made or half removed worktree
 _BUSY = re.compile(r"\.lock'|cannot lock|could not lock|unable to create|[./]git/worktrees/", re.I)
 _PATIENCE_S, _PAUSE_S = 5.0, 0.05
 
@@ -118,10 +116,10 @@ class Worktree(NamedTuple):
     branch: str
     base: str  # the commit at which it began
     repository: Path  # the checkout it was made from
-    cwd: Path  # the folder in it that answers to the caller's
+    cwd: Path  # the folder in it that corresponds to the caller's
     common: Path  # the directory of git that all checkouts share
     private: Path  # that of this one alone
-    note: str | None = None  # what is not in it
+    note: str | None = None  # about files that it lacks
 
 
 def add(cwd: Path, home: Home, run: str, *, env: Mapping[str, str] | None = None) -> Worktree:
@@ -188,7 +186,7 @@ def _check_out(git: SafeGit, path: Path, *, branch: str, base: str) -> None:
 
 
 def _patiently(do: Callable[[], object], clean: Callable[[], object] = lambda: None) -> None:
-    """Several at once wait for one another, but not for ever."""
+    """Retry while another git works in the repository, but not forever."""
     until = time.monotonic() + _PATIENCE_S
     while True:
         try:
@@ -202,18 +200,18 @@ def _patiently(do: Callable[[], object], clean: Callable[[], object] = lambda: N
 
 
 def _undo(git: SafeGit, path: Path, *, branch: str, base: str) -> None:
-    """Takes back what a worktree that did not come about has left: nobody has worked in it."""
+    """Remove what a failed start of a worktree has left; nothing has worked in it."""
     for words in (
         ("worktree", "remove", "--force", "--force", str(path)),
         ("update-ref", "-d", f"refs/heads/{branch}", base),
     ):
-        with suppress(GitFailed):  # it had not come so far
+        with suppress(GitFailed):  # it failed before that step
             git(*words)
     shutil.rmtree(path, ignore_errors=True)
 
 
 def _same_folder_in(path: Path, below: Path) -> Path:
-    """The folder that answers to the caller's; one that is not committed is made."""
+    """The folder in the worktree that corresponds to the caller's; makes it if it is not committed."""
     folder = path / below
     if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(path)):
         raise UserError(
@@ -227,7 +225,7 @@ def _same_folder_in(path: Path, below: Path) -> Path:
 
 
 def _note(git: SafeGit, root: Path) -> str | None:
-    """What a caller may miss in it."""
+    """A note about files that the worktree lacks."""
     try:
         n_changes = len(_changes(git))
     except GitFailed:
@@ -237,7 +235,7 @@ def _note(git: SafeGit, root: Path) -> str | None:
 
 
 def _changes(git: SafeGit, *, with_ignored: bool = False) -> list[str]:
-    """Two letters for each file that is not as committed. Submodules are compared by their commits: inside they run their own."""
+    """Two letters for each uncommitted change. Submodules are compared by commit only: git would run their settings inside."""
     shape = ("--porcelain", "-z", "--no-renames")
     ignored = "traditional" if with_ignored else "no"
     which = (f"--ignored={ignored}", "--untracked-files=normal", "--ignore-submodules=dirty")
@@ -245,9 +243,9 @@ def _changes(git: SafeGit, *, with_ignored: bool = False) -> list[str]:
 
 
 def leave(worktree: Worktree, *, env: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Removes it if nothing was done in it; says what became of it, and why it is kept: commits, changes, untracked or ignored files.
+    """Remove a worktree without changes; returns what became of it, and why it is kept: commits, changes, other files.
 
-    SupervisedClient without a `why`: it could not be looked at or removed, and `problem` says what stood against it.
+    Kept without a `why`: it could not be checked or removed, and `problem` says why.
     """
     why: str | None = None
     problem: str | None = None
@@ -294,7 +292,7 @@ def _tip_of(git: SafeGit, branch: str) -> str | None:
 
 
 def _remove(worktree: Worktree, env: Mapping[str, str] | None) -> None:
-    """Git looks once more whether it is clean, and refuses if it is not."""
+    """Remove the worktree; git checks once more that it is clean, and refuses otherwise."""
     git = SafeGit(["--git-dir", str(worktree.common)], env).without_filters()
     try:
         _patiently(lambda: git("worktree", "remove", str(worktree.path)))
