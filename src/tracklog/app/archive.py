@@ -27,7 +27,7 @@ class ArchivedLogs(NamedTuple):
     agent: str | None
 
     def has(self, log: ArchivedLog) -> bool:
-        """Whether a log is meant."""
+        """Whether a log is one of them."""
         is_there = self.scope is None or self.scope.holds(log.path)
         return is_there and self.agent in (None, log.agent)
 

@@ -78,7 +78,7 @@ def _redactor(home: Home) -> Redactor:
 
 @contextmanager
 def _opened(path: Path, home: Home, stdin: IO[bytes] | None) -> Iterator[_Input]:
-    """A plain file as it stands; what comes by a pipe, or compressed, is read to its end first."""
+    """Open a plain file in place; read a stream or a compressed file to its end first."""
     with ExitStack() as stack:
         with _told_plainly(path):
             one = _input(path, home, stack, stdin)

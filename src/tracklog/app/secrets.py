@@ -45,7 +45,7 @@ class ScanResult(NamedTuple):
 
 
 class ScanQuery(NamedTuple):
-    """Which logs and secrets are meant, and where our own files are."""
+    """Which logs to look through and for which secrets, and tracklog's home."""
 
     agent: str | None
     roots: tuple[Path, ...]
@@ -60,7 +60,7 @@ class ScanQuery(NamedTuple):
 
 
 def scan_logs(asked: ScanQuery, paths: Sequence[Path], *, syncs: bool, talk: Talk = QUIET) -> ScanResult:
-    """Secrets in the logs and folders that are named, or, if none is, in all; no value of them is told."""
+    """Secrets in the given logs and folders, or in all; the result holds none of their values."""
 
     ours = Home(tracklog_home(asked.home))
     allowed = allow_list(ours)  # before the work: a list that cannot be read ends all
@@ -153,7 +153,7 @@ def _scan_what_is_new(database: Database, which: Which, looking: Looking, talk: 
 def _beyond(
     index: Index, asked: ScanQuery, looking: Looking, talk: Talk
 ) -> tuple[list[Skipped], Scan, set[str]]:
-    """What stands in the roots and not in the index: left alone, out of reach, or not kept there; and all paths."""
+    """What is in the roots and not in the index: left alone, out of reach, or not kept; and all paths."""
 
     found = list(find_all(index.roots))
     files = [one for one in found if isinstance(one, LogFile) and _is_meant(one, asked)]
@@ -183,7 +183,7 @@ def _sifted(found: ScanResult, allowed: AllowList, kinds: Sequence[str]) -> Scan
 
 
 def _without_values(result: ScanResult, looking: Looking) -> ScanResult:
-    """A secret may also stand in the name of a log, of its folder, or of its session."""
+    """Mask secrets in the names of logs, folders and sessions, too."""
     standing = [
         one._replace(
             path=looking.shown(one.path), session=looking.shown(one.session) if one.session else None

@@ -102,7 +102,7 @@ def write_views(
 def _index_to_ask(
     roots: Sequence[Path], *, home: Path | None, views: Collection[str], syncs: bool, talk: Talk = QUIET
 ) -> Iterator[sqlite3.Connection]:
-    """The index with what these views need, and in them what stands in the roots."""
+    """The index with what these views need, limited to the roots."""
     with indexed(roots, home=home, talk=talk, syncs=syncs, makes=syncs) as index:
         if index is None:
             raise why_there_is_none(home)

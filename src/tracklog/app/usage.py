@@ -39,7 +39,7 @@ UNKNOWN = 0  # where a log is gone, or was cut, since it was read
 
 
 def with_lines(entries: Sequence[Entry], kept: Iterable[LogFile] = ()) -> list[Entry]:
-    """The requests, oldest first, with the numbers of their lines in the place of offsets.
+    """The requests, oldest first, with line numbers instead of offsets.
 
     `kept` are logs whose bytes no longer stand at their path.
     """
@@ -81,9 +81,7 @@ def _find(log: LogFile | Path, offsets: list[int], found: dict[int, int]) -> Non
 
 
 _BY_OWNER = ("session", "thread", "project", "entrypoint")  # groups in which it matters whose a request is
-_READ = frozenset(
-    {FileKind.TRANSCRIPT, FileKind.DOCUMENT, FileKind.SUBAGENT}
-)  # the files in which requests stand
+_READ = frozenset({FileKind.TRANSCRIPT, FileKind.DOCUMENT, FileKind.SUBAGENT})  # the files that hold requests
 
 
 class UsageQuery(NamedTuple):

@@ -51,7 +51,7 @@ _NO_LOGS_THERE = frozenset(
 
 
 def log_checks(found: ResolvedLogs, survey: Survey, *, roots: str, n_kept: int) -> list[Check]:
-    """How the logs are, in the order in which a person would ask; `roots` as they can be typed.
+    """How the logs are, the most general first; `roots` as options of a command.
 
     `n_kept` is how many logs that stood there only the archive has.
     """

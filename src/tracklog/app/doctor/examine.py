@@ -59,7 +59,7 @@ def examine(
 
 
 def _told_apart(found: ResolvedLogs) -> tuple[ResolvedLogs, list[LogFile]]:
-    """What stands at its source, and the logs that only the archive has; their folders may be gone."""
+    """The logs at their source, and those that only the archive has; their folders may be gone."""
     kept = [file for file in found.files if file.stored is not None]
     gone = {
         root.path

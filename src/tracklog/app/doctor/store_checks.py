@@ -27,7 +27,7 @@ _REBUILD = "tracklog rebuild makes it anew from the logs and the archive"
 
 
 def store_checks(found: ResolvedLogs, home: Path, *, roots: str, now_ns: int) -> list[Check]:
-    """What is about to be deleted, and how the index and the archive are; `roots` as they can be typed."""
+    """What is about to be deleted, and how the index and the archive are; `roots` as options of a command."""
 
     def deletion(folders: Mapping[Agent, Iterable[str]], logs: Sequence[ArchivedLog]) -> Check:
         kept = retentions(found.roots, lambda agent: map(Path, folders.get(agent, ())))
@@ -96,14 +96,14 @@ def _archive(home: Home, logs: Sequence[ArchivedLog]) -> Check:
 
 
 def _why_bad(home: Home, log: ArchivedLog) -> str | None:
-    """What stands at its source needs no more than to be there; `verify` compares the bytes."""
+    """Why a copy cannot be used. Where the source exists, it must only exist; `verify` compares the bytes."""
     if log.is_only_here:
         return why_not_given_back(home.archive, log)
     return None if (home.archive / log.archived.name).exists() else "does not exist"
 
 
 def _lost(home: Home, lost: Sequence[tuple[ArchivedLog, str]]) -> Check:
-    """What stood nowhere else and cannot be given back: only a copy of the archive helps."""
+    """Logs whose only copy cannot be read: only a backup of the archive helps."""
     names = dict.fromkeys(id_start(log.session) if log.session else tilde(log.path) for log, _ in lost)
     shown = ", ".join(list(names)[:_NAMED]) + (" …" if len(names) > _NAMED else "")
     log, why = lost[0]

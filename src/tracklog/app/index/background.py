@@ -2,12 +2,11 @@
 
 Rules
   1. A child process does the work (`app.index.refresh`, with all steps of `index.refresh`), so pages answer as fast as ever.
-  2. One at a time, with a rest between: at the start, when logs have changed (`nudge`), and every now and then in case
-     nobody said so.
-  3. What is said of freshness is true: a pass that failed stays failed until one has not. It is tried again by itself.
-  4. Nothing ends the work but the end of the server.
-  5. A program that asks is answered from logs as they are when it asks (`catch_up`): it has no page that would be told
-     of news.
+  2. One pass at a time, with a rest between: at the start, after a change of the logs (`nudge`), and every minute in case
+     no watcher noticed one.
+  3. The status never claims more than is known: it stays `failed` until a pass succeeds. A failed pass is retried.
+  4. Only the end of the server ends the work.
+  5. A program gets answers from the logs as they are when it asks (`catch_up`): unlike a page, it hears no news later.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ if TYPE_CHECKING:
 _LEAST_S, _MOST_S = 2.0, 15.0  # between two passes: after the first one, which is long, news do not wait long
 _SHARE = 4  # a short pass takes at most one part in so many of the time
 _AGAIN_S, _LONGEST_AGAIN_S = 2.0, 15.0  # after a pass that could not be made, and after many
-_NET_S = 60.0  # so often is looked whether something changed of which nobody told
+_NET_S = 60.0  # between two looks for changes that no watcher reported
 _TOLD_S = 0.5
-_PATIENCE_S = 5.0  # a question waits no longer for the logs to be read
+_PATIENCE_S = 5.0  # the longest that a query waits for a pass
 _WORDS_KEPT = 2000
 
 State = Literal["none", "reading", "fresh", "failed", "busy"]
@@ -45,7 +44,7 @@ State = Literal["none", "reading", "fresh", "failed", "busy"]
 
 @dataclass(frozen=True)
 class IndexStatus:
-    """How the index stands."""
+    """The state of the index."""
 
     state: State = "none"
     files: int = 0  # that were read
@@ -80,15 +79,15 @@ class Indexing:
         self._wanted = Event()
         self._no_rest = Event()  # the next pass is waited for
         self._child: subprocess.Popen[str] | None = None
-        self._damages: list[str] = []  # of an index that was set aside: said for as long as the server runs
+        self._damages: list[str] = []  # of an index that was set aside: shown as long as the server runs
         self._thread = Thread(target=self._run, name="indexing", daemon=True)
 
     def start(self) -> None:
-        """Begins with a pass over everything."""
+        """Start with a pass over everything."""
         self._thread.start()
 
     def close(self) -> None:
-        """Ends a pass that goes on: it may be interrupted at any time."""
+        """End a running pass: it may be interrupted at any time."""
         self._is_over.set()
         self._wanted.set()
         self._no_rest.set()
@@ -99,14 +98,14 @@ class Indexing:
             self._thread.join(5.0)
 
     def nudge(self) -> None:
-        """Says that logs have changed."""
+        """Note that logs have changed."""
         with self._lock:
             if self._changed_at is None:
                 self._changed_at = time.monotonic()
         self._wanted.set()
 
     def catch_up(self, patience_s: float = _PATIENCE_S) -> None:
-        """Waits until the index has what stands in the logs now; not for long, and not where no pass can be made."""
+        """Wait until the index is up to date; at most `patience_s`, and not where no pass is possible."""
         if self.status().state in ("failed", "busy") or self._knows_all():
             return
         with self._lock:
@@ -118,7 +117,7 @@ class Indexing:
         self._knows_all()
 
     def _knows_all(self) -> bool:
-        """Whether the index has what stands in the logs; then news that came while they were read are no news."""
+        """Whether the index is up to date; if so, forget changes that were noted while the logs were read."""
         with self._lock:
             since, is_fresh = self._changed_at, self._status.state == "fresh"
         if not is_fresh or self._has_changed():
@@ -133,7 +132,7 @@ class Indexing:
         return is_done or self._is_over.is_set()
 
     def status(self) -> IndexStatus:
-        """How things stand now."""
+        """The current status."""
         with self._lock:
             since = self._changed_at
             behind_ms = 0 if since is None else int((time.monotonic() - since) * 1000)

@@ -1,14 +1,13 @@
-"""The index as the commands use it: brought up to date first, if that is wanted and possible.
+"""Open the index for a command, brought up to date first if that is wanted and possible.
 
-Rules of this room
+Rules
   1. Where there is no index, reading commands read the logs themselves; commands that need one make it.
   2. Where nothing changed, the index is only read: no lock is taken.
-  3. If another process writes it, the answer is what it knew before, and that is said.
-  4. What depends on logs that the index has read (rows of sessions, the ledger) is put together before every answer,
+  3. If another process writes it, the answer is from the last update, with a message.
+  4. What depends on logs that the index has read (rows of sessions, the ledger) is refreshed before every answer,
      also with `--no-sync`: all commands answer from the same state of the index.
-  5. Where the disk takes no more, commands that can do so read the logs; the others answer with what was known
-     before, and that is said.
-  6. A damaged index is set aside and made anew, and that is said.
+  5. On a full disk, commands that can do so read the logs; the others answer from the last update, with a message.
+  6. A damaged index is set aside and a new one made, with a message.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Index(NamedTuple):
-    """An open index, and which part of it is meant."""
+    """An open index, and the part of it that a query is about."""
 
     database: Database
     roots: list[Root]
@@ -48,9 +47,9 @@ class Index(NamedTuple):
 
 
 def asked_roots(given: Sequence[Path], *, agent: str | None = None, home: Path | None = None) -> list[Root]:
-    """The roots that are given, or the homes of the agents; of one agent, if that is asked for.
+    """The given roots, or the homes of the agents; of one agent, if one is given.
 
-    A folder that is gone is fine as long as the index knows logs that stood there.
+    A folder may be gone as long as the index knows logs from it.
     """
     roots = _roots_given(given, home) if given else default_roots(os.environ)
     return [root for root in roots if root.agent in (None, agent or root.agent)]

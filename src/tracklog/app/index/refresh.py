@@ -1,9 +1,9 @@
-"""Brings the index up to date, and says on stdout how far it is: a process of its own beside the server.
+"""Bring the index up to date in a child process of the server, with progress on stdout.
 
     python -P -m tracklog.app.index.refresh --home DIR --root DIR AGENT PART …
 
-Rules of this room
-  1. Each line of stdout is a JSON object: `total` and `done` are bytes, `stage` is what goes on, `end` the last word.
+Rules
+  1. Each line of stdout is a JSON object: `total` and `done` are bytes, `stage` the current step, `end` comes last.
   2. It may be killed at any time: what it had committed stays.
 """
 
@@ -29,12 +29,12 @@ from tracklog.ledger.prices.rates import NAME, prices_with
 from tracklog.sources.log_file import Agent, Root
 from tracklog.store.database import DamagedIndex, Database
 
-_TOLD_S = 0.1  # between two words about how far it is
+_TOLD_S = 0.1  # between two lines of progress
 _LOWEST = 10
 
 
 class _Telling:
-    """Says how far it is, not too often."""
+    """Prints progress, not too often."""
 
     def __init__(self) -> None:
         self._done = 0
@@ -49,7 +49,7 @@ class _Telling:
 
     @contextmanager
     def stage(self, name: Stage) -> Iterator[tuple[OnPlan, OnRead]]:
-        """What to call with the bytes of a stage: those of the logs are told, of the others that they go on."""
+        """Callbacks for the bytes of a stage: printed for logs; of other stages, only the name is."""
         if name == "indexing":
             yield self.plan, self.read
         else:

@@ -1,4 +1,4 @@
-"""What a server knows and does as long as it runs: watch the logs, keep the index fresh, and hold what pages share.
+"""State of a running server: it watches the logs, keeps the index fresh, and holds what pages share.
 
 Rules
   1. One `Site` for the life of the server. Its parts may be used from many threads.

@@ -1,6 +1,6 @@
-"""`tracklog rebuild`: the index is made anew from the logs and the archive.
+"""`tracklog rebuild`: make a new index from the logs and the archive.
 
-`tracklog index`: what is new in the logs is read into the index, and their bytes go to the archive.
+`tracklog index`: read what is new in the logs into the index, and their bytes into the archive.
 """
 
 from __future__ import annotations

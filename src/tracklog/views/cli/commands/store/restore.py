@@ -1,4 +1,4 @@
-"""`tracklog restore`: puts a deleted session back to where it stood."""
+"""`tracklog restore`: put a deleted session back in its place."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`tracklog scan`: secrets that stand in the logs, by kind and place, never their values.
+"""`tracklog scan`: list secrets in the logs by kind and place, never their values.
 
-`app.secrets` is imported where it is asked: the rules of all secrets come with it, and help needs none.
+`app.secrets` is imported where it is called: the rules of all secrets come with it, and help needs none.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def _words(value: Any) -> str:
 
 
 def _sides(found: Answered) -> str:
-    """Columns of numbers stand to the right."""
+    """Columns of numbers are right-aligned."""
     return "".join(
         ">" if any(values) and all(isinstance(one, int | float | None) for one in values) else "<"
         for values in ([row[n] for row in found.rows] for n in range(len(found.columns)))
