@@ -1,8 +1,8 @@
-"""Permissions that a run asks for here: the questions that are open now, as their hooks have written them down.
+"""Read the open permission requests of runs (`run --ask-here`), as their hooks have written them.
 
 Rules
-  1. A question is open as long as its hook lives: the hook holds a lock on the file, which ends with it.
-  2. Only questions in private folders of our own user count: what others can write is not looked at.
+  1. A request is open as long as its hook lives: the hook holds a lock on the file, which ends with it.
+  2. Only requests in private folders of our own user count: files that others can write are not read.
 (docs/answer.md)
 """
 
@@ -30,7 +30,7 @@ _QUESTION = re.compile(r"[A-Za-z0-9_-]{1,64}\.json")
 
 
 class _Asked(msgspec.Struct):
-    """A question as `ask_hook.py` writes it."""
+    """A request as `ask_hook.py` writes it."""
 
     at: int
     until: int
@@ -45,7 +45,7 @@ class _Asked(msgspec.Struct):
 
 
 class Ask(NamedTuple):
-    """An open question."""
+    """An open permission request."""
 
     id: str
     run: str
@@ -63,7 +63,7 @@ class Ask(NamedTuple):
 
     @property
     def agent(self) -> str:
-        """Whose client asks: questions name none, as only one agent can put them to us."""
+        """The agent of the request: the only one that can put requests here, as files name none."""
         return next(name for name, one in SUPPORTED.items() if one.processes.asks_permissions_here)
 
     @property
@@ -73,12 +73,12 @@ class Ask(NamedTuple):
 
     @property
     def gist(self) -> str:
-        """What would be done, on one line."""
+        """The call that would run, on one line."""
         return told(self.input, self.cwd)
 
     @property
     def sign(self) -> Sign:
-        """What it says of its session."""
+        """The sign for the state of its session."""
         doing = told_call(self.tool, self.input, self.cwd)
         return Sign(
             "ask", "waiting", self.at_ms, doing, waiting_for="permission", where=f"question {self.id}"
@@ -96,14 +96,14 @@ def _as_text(value: Any) -> str:
 
 
 def open_asks(home: Home) -> list[Ask]:
-    """All open questions, the newest first."""
+    """All open requests, the newest first."""
     now = home.runs / "now"
     found = [ask for run in _names_in(now) for ask in asks_of(now / run)]
     return sorted(found, key=lambda ask: (ask.at_ms, ask.id), reverse=True)
 
 
 def asks_of(folder: Path) -> list[Ask]:
-    """The open questions of the run that has this private folder."""
+    """The open requests of the run with this private folder."""
     asks = folder / "asks"
     names = [name for name in _names_in(asks) if _QUESTION.fullmatch(name)] if _is_private(folder) else []
     found = (_read(asks / name, run=folder.name) for name in names)
@@ -111,7 +111,7 @@ def asks_of(folder: Path) -> list[Ask]:
 
 
 def _names_in(folder: Path) -> list[str]:
-    """What is in a folder that is ours alone; nothing if it is not, or gone."""
+    """The names in a private folder; none if it is not private, or gone."""
     try:
         return sorted(os.listdir(folder)) if _is_private(folder) else []
     except OSError:
@@ -121,13 +121,13 @@ def _names_in(folder: Path) -> list[str]:
 def _is_private(folder: Path) -> bool:
     try:
         facts = folder.lstat()
-    except OSError:  # not there, or not for us
+    except OSError:  # it is missing, or not readable
         return False
     return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o077
 
 
 def _read(place: Path, *, run: str) -> Ask | None:
-    """The question in a file; None if it is none, or nobody waits for an answer any more."""
+    """The request in a file; None if it is none, or its hook has ended."""
     data = _bytes_of(place)
     try:  # with `json`, because a payload may hold half a character
         asked = msgspec.convert(json.loads(data), _Asked)
@@ -155,7 +155,7 @@ def _read(place: Path, *, run: str) -> Ask | None:
 
 
 def _bytes_of(place: Path) -> bytes:
-    """The content of a file of ours whose writer still waits; nothing if it is another's, or gone meanwhile."""
+    """The content of a file of ours whose hook lives; nothing if it is another user's, or gone."""
     try:
         file = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -169,13 +169,13 @@ def _bytes_of(place: Path) -> bytes:
 
 
 def _is_shallow(value: Any, levels: int = _MOST_LEVELS) -> bool:
-    """Whether it can be printed: what is nested too deep can be read, but not always be written again."""
+    """Whether it can be written as JSON: deep nesting can be read, but not always written."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return levels > 0 and all(_is_shallow(part, levels - 1) for part in parts)
 
 
 def _is_locked(file: int) -> bool:
-    """Whether the hook that asks still lives. Readers share the lock, and lock nobody out."""
+    """Whether the hook that holds the lock lives. Readers share the lock, so they lock nobody out."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,9 +1,9 @@
-"""The same request several times: how alike the runs are in what they cost, how long they took, and what they said.
+"""Compare several runs of the same request: their cost, their duration, and their final texts.
 
 Rules
   1. Two results are the same if their texts are, but for blanks around them. Groups are named by letters, in order of size,
-     and of the first run in them; who said nothing stands in a group of its own.
-  2. Whatever is shown of texts is bounded.
+     then of their first run; runs without a text are a group of their own.
+  2. Shown texts are bounded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LONGEST = 2_000  # letters of such a line
 
 
 class MatchingRuns(NamedTuple):
-    """Runs that said the same."""
+    """Runs with the same final text."""
 
     name: str
     runs: tuple[int, ...]  # from 1 on
@@ -29,7 +29,7 @@ class MatchingRuns(NamedTuple):
 
 
 def compare(results: Sequence[Result], *, runs: Sequence[int]) -> dict[str, Any]:
-    """All that can be said of these runs side by side; `runs` are their numbers."""
+    """The comparison of these runs as a document; `runs` are their numbers."""
     groups = groups_of(results, runs=runs)
     letter = {run: group.name for group in groups for run in group.runs}
     telling = sorted((group for group in groups if group.text is not None), key=lambda one: one.runs[0])
@@ -47,7 +47,7 @@ def compare(results: Sequence[Result], *, runs: Sequence[int]) -> dict[str, Any]
 
 
 def groups_of(results: Sequence[Result], *, runs: Sequence[int]) -> list[MatchingRuns]:
-    """Who said the same; the largest group first."""
+    """The groups of runs with the same text; the largest first."""
     members: dict[str | None, list[int]] = {}
     for n, result in zip(runs, results, strict=True):
         members.setdefault((result.text or "").strip() or None, []).append(n)
@@ -89,7 +89,7 @@ def _number(result: Result, name: str) -> int | None:
 
 
 def _spread(values: Iterable[int | None]) -> dict[str, int] | None:
-    """The least, the middle and the most of what is known."""
+    """Minimum, median and maximum of the known values."""
     known = [value for value in values if value is not None]
     if not known:
         return None

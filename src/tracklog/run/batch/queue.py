@@ -1,11 +1,11 @@
 """Run many children, some at a time: start order, retries, and when to stop starting.
 
 Rules
-  1. Every task ends in one answer, or it is left: never two. What each try has cost stands with the answer, once.
-  2. Another try is for what cost nothing and was nobody's answer: an API without room, a client that died before its first
-     request. Whoever waits for another try keeps its place, and for a moment nobody else begins.
-  3. When the money is spent nobody is started; who runs may end. When we are cancelled all are ended, gently.
-  4. Threads start and listen; whoever asks for `answers` writes and shows. Nothing here prints.
+  1. Every task ends in exactly one outcome, or it is left. The cost of each try is in the outcome, once.
+  2. A retry is for tries that cost nothing and gave no answer: an overloaded API, a client that died before its first
+     request. A task that waits for a retry keeps its place, and for a moment no other task starts.
+  3. When the money is spent no further task starts; running ones may end. When the queue is cancelled all are ended, gently.
+  4. Threads start children and read their events; the consumer of `answers` writes and shows. Nothing here prints.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 JOBS = 2
 RETRIES = 2
 _LONGEST_BACKOFF_S = 60.0
-_CALM_S = 1.0  # after an overload nobody else begins
+_CALM_S = 1.0  # after an overload no other task starts
 _TICK_S = 0.1
 _DIED = ("killed", "crashed")
-_COUNTS_WHEN_CANCELLED = ("completed", "timeout", "budget")  # the rest may be our own doing
+_COUNTS_WHEN_CANCELLED = ("completed", "timeout", "budget")  # other ends may be caused by the cancelling
 
 
 class Running(Protocol):
-    """A child as it is seen from here."""
+    """A running child, as the queue needs it."""
 
     def events(self) -> Iterator[RunEvent]: ...
     def result(self) -> Result: ...
@@ -54,11 +54,11 @@ class Running(Protocol):
 Start = Callable[[BatchTask], Running]
 Recover = Callable[
     [BatchTask], Iterable[Result]
-]  # what earlier, unrecorded runs of this task have come to, oldest first
+]  # the results of earlier, unrecorded runs of this task, oldest first
 
 
 class TaskOutcome(NamedTuple):
-    """What came of one task: the last result, and every try that led to it."""
+    """The outcome of one task: the last result, and all tries."""
 
     task: BatchTask
     result: Result
@@ -67,7 +67,7 @@ class TaskOutcome(NamedTuple):
 
     @property
     def cost_micro_usd(self) -> int:
-        """What all tries have cost, as far as it is known."""
+        """The known cost of all tries."""
         return sum(one.cost_micro_usd or 0 for one in self.attempts)
 
     def document(self, *, batch: str | None = None) -> dict[str, Any]:
@@ -88,19 +88,19 @@ class TaskOutcome(NamedTuple):
 
 @dataclass
 class Slot:
-    """One that is at work now."""
+    """A task that runs now."""
 
     task: BatchTask
     since: float  # on the monotonic clock
     n_tries: int = 1
-    is_hopeless: bool = False  # what is asked cannot be done, however often
+    is_hopeless: bool = False  # the request cannot be carried out: no retry helps
     child: Running | None = None
     last: RunEvent | None = None
-    waits_until: float | None = None  # for another try
+    waits_until: float | None = None  # for a retry
 
 
 class TaskQueue:
-    """Does tasks, `jobs` at a time."""
+    """Runs tasks, `jobs` at a time."""
 
     def __init__(
         self,
@@ -125,26 +125,26 @@ class TaskQueue:
         self._slots: dict[int, Slot] = {}
         self._news: SimpleQueue[TaskOutcome | BaseException | None] = SimpleQueue()
         self._is_cancelled = threading.Event()
-        self._hand_over = threading.Semaphore(0)  # one for each answer that was taken
+        self._hand_over = threading.Semaphore(0)  # released for each outcome that the consumer took
         self._calm_until = 0.0
-        self._is_blind = False  # something was spent for which there is no price
+        self._is_blind = False  # a request had no known price
         self._why_stopped: str | None = None
         self.spent_micro_usd = spent_micro_usd
 
     @property
     def left(self) -> list[BatchTask]:
-        """Who was not started."""
+        """The tasks that did not start."""
         with self._lock:
             return list(self._left)
 
     @property
     def n_left(self) -> int:
-        """How many were not started."""
+        """The number of tasks that did not start."""
         return len(self._left)
 
     @property
     def running(self) -> list[Slot]:
-        """Who is at work now."""
+        """The tasks that run now."""
         with self._lock:
             return [replace(slot) for slot in self._slots.values()]
 
@@ -155,7 +155,7 @@ class TaskQueue:
 
     @property
     def why_no_more(self) -> str | None:
-        """Why no further child is started, if so: the budget is used up, or we were stopped."""
+        """Why no further child starts, if so: the budget is used up, or the queue was stopped."""
         if self._why_stopped is not None or not self.is_out_of_money:
             return self._why_stopped
         if self._is_blind:
@@ -163,7 +163,7 @@ class TaskQueue:
         return f"${self.spent_micro_usd / 1e6:.4f} of ${(self._most or 0) / 1e6:.4f} are spent"
 
     def answers(self) -> Generator[TaskOutcome | None, None, None]:
-        """Each answer when it is there, and None now and then in between. Who stops asking cancels the rest."""
+        """Each outcome as soon as it is there, and None now and then; closing the generator cancels the rest."""
         n_workers = min(self._jobs, len(self._left))
         workers = [threading.Thread(target=self._work, daemon=True) for _ in range(n_workers)]
         for worker in workers:
@@ -190,11 +190,11 @@ class TaskQueue:
                 worker.join()
 
     def stop(self, why: str) -> None:
-        """Nobody else is started; who runs may end."""
+        """Start no further task; running ones may end."""
         self._why_stopped = why
 
     def cancel(self) -> None:
-        """Nobody else is started, and all that run are ended: gently the first time, at once the second."""
+        """Start no further task, and end those that run: gently the first time, at once the second."""
         self._is_cancelled.set()
         with self._lock:
             children = [slot.child for slot in self._slots.values() if slot.child is not None]
@@ -209,13 +209,13 @@ class TaskQueue:
                     del self._slots[id(slot)]
                 if answer is not None:
                     self._news.put(answer)
-                    self._hand_over.acquire()  # what cannot be written down must not be followed by another
-        except BaseException as error:  # a door: it is raised again where answers are asked for
+                    self._hand_over.acquire()  # no further task may start if an outcome cannot be written
+        except BaseException as error:  # a door: raised again in `answers`
             self._news.put(error)
         self._news.put(None)
 
     def _next(self) -> Slot | None:
-        """The next task, when it may begin."""
+        """Wait for the next task that may start."""
         while not self._is_cancelled.is_set():
             with self._lock:
                 if not self._left or self.why_no_more is not None:
@@ -229,7 +229,7 @@ class TaskQueue:
         return None
 
     def _answered(self, slot: Slot) -> TaskOutcome | None:
-        """One task to its end, with all its tries; None if it was given back untouched."""
+        """Run one task with all its tries; None if it was put back without a try."""
         task = slot.task
         tries = list(self._recover(task)) if self._recover is not None else []
         for result in tries:
@@ -272,7 +272,7 @@ class TaskQueue:
             slot.last = heard
         try:
             return child.result()
-        except Exception as error:  # a door: a mistake of ours in one child does not end the others
+        except Exception as error:  # a door: a bug that one child meets must not end the others
             return _not_started(slot.task, f"tracklog failed: {error!r}")
         finally:
             with self._lock:
@@ -284,7 +284,7 @@ class TaskQueue:
             self._is_blind |= bool(result.document.get("unpriced_requests"))
 
     def _pause(self, slot: Slot, result: Result, n_tries: int) -> None:
-        """Waits longer each time, and never all at the same moment."""
+        """Wait before a retry: longer each time, with a random part."""
         wait_s = min(
             self._first_pause_s * 2**n_tries + random.uniform(0, self._first_pause_s), _LONGEST_BACKOFF_S
         )
@@ -298,7 +298,7 @@ class TaskQueue:
 
 
 def is_worth_another_try(task: BatchTask, result: Result) -> bool:
-    """Whether it failed for want of room, or died before it had cost anything."""
+    """Whether the API was overloaded, or the client died before it cost anything."""
     if result.is_overloaded:
         return True
     document = result.document
@@ -313,12 +313,12 @@ def is_worth_another_try(task: BatchTask, result: Result) -> bool:
 
 
 def _is_answer(result: Result) -> bool:
-    """Whether an earlier run has settled the question."""
+    """Whether an earlier run has answered the task."""
     return result.ended_by in ANSWERED and not result.is_overloaded
 
 
 def _told(result: Result) -> dict[str, Any]:
-    """One try in few words."""
+    """A try, shortened for the document."""
     return {
         "ended_by": result.ended_by,
         "cost_micro_usd": result.cost_micro_usd,
@@ -329,7 +329,7 @@ def _told(result: Result) -> dict[str, Any]:
 
 
 def _not_started(task: BatchTask, why: str) -> Result:
-    """What could not even be started, in the shape of a result: it will be done again."""
+    """A result for a child that could not start; the task is run again by the next call."""
     said: dict[str, Any] = {
         "type": "result",
         "subtype": "error_during_execution",
@@ -366,27 +366,27 @@ def _not_started(task: BatchTask, why: str) -> Result:
 
 
 class _InWorktree:
-    """A child that works apart. What it has changed stays; a worktree without a change goes."""
+    """A child in a worktree of its own, which is removed if nothing changed in it."""
 
     def __init__(self, child: Child, worktree: Worktree) -> None:
         self._child = child
         self._worktree = worktree
 
     def events(self) -> Iterator[RunEvent]:
-        """What is heard of it."""
+        """The child's events."""
         return self._child.events()
 
     def cancel(self) -> None:
-        """Ends it."""
+        """End the child."""
         self._child.cancel()
 
     def result(self) -> Result:
-        """The result, with what became of the worktree. To be asked for once."""
+        """The result, with what became of the worktree. Call it once."""
         return Result({**self._child.result().document, "worktree": leave(self._worktree)})
 
 
 def started(task: BatchTask, home: Home, *, prices: Callable[[], Prices]) -> Running:
-    """Starts the child of a task; the prices are read once for all."""
+    """Start the child of a task; the prices are read once for all tasks."""
     run = new_run()
     if not task.in_worktree:
         return start(task.request, home=home, run=run, prices=prices)

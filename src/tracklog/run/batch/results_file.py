@@ -1,16 +1,14 @@
 """The results of a list: an append-only file that gets every result as soon as it is known.
 
 Rules
-  1. One result is one line, written at once and brought to the disk before anybody is told of it.
-  2. The last line of an id counts. What a line says was spent stands in no other line: the sum of all is the truth.
-  3. One process at a time. A line that was torn when its writer died is taken away; a file that is not ours is left alone.
-  4. A list keeps its name (`batch`) as long as its file lives: who empties the file begins anew.
+  1. One result is one line, in one write, and synced to disk before it is shown.
+  2. The last line of an id counts. The costs of the lines do not overlap: their sum is what was spent.
+  3. One process at a time. A line that was torn when its writer died is removed; a file that is not ours is left alone.
+  4. A list keeps its name (`batch`) as long as its file exists; an emptied file gets a new one.
 
-The runs of a list whose results nobody wrote down: tracklog was ended while they ran, or a moment too early.
-
-Rules
-  1. The register knows them by the key of their task. What stands in the results is not looked at again.
-  2. A run whose log holds no answer is none, whatever else is said of it; but what it has cost was spent.
+Runs without a line, as tracklog was killed before it could write:
+  1. The register has them by the key of their task. Runs with a line are not looked up.
+  2. A run whose log holds no answer is no answer; but its cost counts.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ _NO_ANSWER = ("cancelled", "killed", "crashed")
 
 
 def left_behind(runs: Iterable[RunEntry], batch: str, recorded: Collection[str]) -> dict[str, list[RunEntry]]:
-    """The runs of a list that its results do not know, by the key of their task; the first one first."""
+    """The runs of a list without a line in its results, by the key of their task, in order."""
     found: dict[str, list[RunEntry]] = {}
     for run in runs:
         key = run.started.batch
@@ -109,7 +107,7 @@ _decode = msgspec.json.Decoder(_Row).decode
 
 
 class Known(NamedTuple):
-    """The last word on an id."""
+    """The last line of an id."""
 
     digest: str
     ended_by: str
@@ -117,7 +115,7 @@ class Known(NamedTuple):
 
 @dataclass
 class Earlier:
-    """What the file held before."""
+    """The content of the file when it was opened."""
 
     by_id: dict[str, Known] = field(default_factory=dict)
     runs: set[str] = field(default_factory=set)
@@ -138,7 +136,7 @@ class Earlier:
         self.batch = self.batch or row.batch
 
     def is_answered(self, task: BatchTask, *, again: Collection[str] = ()) -> bool:
-        """Whether just this was asked before and has its answer."""
+        """Whether the same task was run before and has its answer."""
         known = self.by_id.get(task.id)
         if known is None or known.digest != task.digest:
             return False
@@ -146,7 +144,7 @@ class Earlier:
 
 
 class ResultsFile:
-    """The file, held by us alone as long as it is open."""
+    """The file, locked for this process while it is open."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -178,7 +176,7 @@ class ResultsFile:
             os.ftruncate(self._descriptor, before.st_size)
             os.utime(
                 self._descriptor, ns=(before.st_atime_ns, before.st_mtime_ns)
-            )  # an empty file is known by it
+            )  # an empty file is identified by it
             raise
 
     def _read(self) -> Earlier:
@@ -191,7 +189,7 @@ class ResultsFile:
         return earlier
 
     def _put_right(self) -> None:
-        """A last line without an end is finished if only its end is missing, and else taken away."""
+        """Complete a last line that only lacks its newline; remove a torn one."""
         start, tail = _tail(self._descriptor)
         if not tail:
             return
@@ -206,7 +204,7 @@ class ResultsFile:
 
 
 def key_of(batch: str, task: BatchTask) -> str:
-    """What the register knows a task of this list by."""
+    """The key of a task of this list in the register."""
     asked = f"{task.id}\0{task.digest}".encode("utf-8", "surrogatepass")
     return f"{batch}:{hashlib.sha256(asked).hexdigest()[:16]}"
 
@@ -243,7 +241,7 @@ def _not_ours(path: Path) -> UserError:
 
 
 def _new_batch(descriptor: int) -> str:
-    """The name of a list without a result: its empty file and the moment at which it became empty."""
+    """The name of a list without results: a hash of its empty file and the time when it became empty."""
     facts = os.fstat(descriptor)
     made = f"{facts.st_dev}:{facts.st_ino}:{facts.st_mtime_ns}"
     return hashlib.sha256(made.encode()).hexdigest()[:16]

@@ -1,9 +1,9 @@
-"""A list of requests: one JSON object on each line, with what the command line said for whatever a line leaves out.
+"""Read a list of requests: a JSON object on each line, with values of the command line for missing fields.
 
 Rules
-  1. Nothing is started before the whole list is known to be right: every wrong line is told, with its number.
-  2. Paths in a list start from the folder of the list, so that it means the same from wherever it is called.
-  3. A digest says what was asked. Limits are no part of it: who gives more time does not ask something else.
+  1. Nothing starts before the whole list is known to be right; every wrong line is reported with its number.
+  2. Relative paths in a list start from the folder of the list, so that they mean the same from any folder.
+  3. A digest identifies the request. Limits are no part of it: the same request with more time is the same.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ Turns = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class BatchTask(NamedTuple):
-    """One line of a list: what is asked, and the name of the answer."""
+    """One line of a list: a request, and the id of its result."""
 
     id: str
     n: int  # the line
@@ -48,14 +48,14 @@ class BatchTask(NamedTuple):
 
 
 class WrongLine(NamedTuple):
-    """A line that cannot be done, and why."""
+    """A line that cannot be run, and why."""
 
     n: int
     why: str
 
 
 class TaskList(NamedTuple):
-    """What a list asks for; if a line is wrong, nothing of it is to be done."""
+    """The tasks of a list; if a line is wrong, none of them may run."""
 
     tasks: list[BatchTask]
     wrong: list[WrongLine]
@@ -92,7 +92,7 @@ _decode = msgspec.json.Decoder(_Line).decode
 def read_list(
     lines: Iterable[bytes], base: RunRequest, *, folder: Path, in_worktree: bool = False
 ) -> TaskList:
-    """The tasks of a list. `base` holds what a line may leave out; its own prompt is not asked."""
+    """The tasks of a list. `base` has the values that a line may leave out; its own prompt is not used."""
     tasks: list[BatchTask] = []
     wrong: list[WrongLine] = []
     first_of: dict[str, int] = {}
@@ -112,13 +112,13 @@ def read_list(
 
 
 def same_again(request: RunRequest, times: int, *, in_worktree: bool = False) -> list[BatchTask]:
-    """The same request so many times."""
+    """The same request several times."""
     digest = digest_of(request, in_worktree=in_worktree)
     return [BatchTask(f"run-{n}", n, request, digest, in_worktree) for n in range(1, times + 1)]
 
 
 def digest_of(request: RunRequest, *, in_worktree: bool) -> str:
-    """What was asked, in 16 letters. What was left unsaid is no part of it: a later release may have more to say."""
+    """A digest of the request, in 16 letters. Defaults are no part of it, as a later release may add fields."""
     unsaid = RunRequest._field_defaults
     said = {
         name: value
@@ -190,7 +190,7 @@ def _limits(line: _Line, base: Limits) -> Limits:
 
 
 def _named_alike(line: _Line) -> dict[str, Any]:
-    """What a request calls as a line does."""
+    """The fields that have the same name in a line and in a request."""
     names = (
         "agent",
         "model",

@@ -1,9 +1,9 @@
-"""Permissions that are asked for here: the hook that asks, and the answers to its questions (read by `live.asks`).
+"""The hook that puts a client's permission requests here, and the answers to them.
 
 Rules
-  1. The first answer counts. Until the hook has renamed it, it can be taken back; the hook makes it 0400 when the client
-     has been told. What was not told in time is said to be late.
-  2. Nothing here decides: without an answer the client goes its own way.
+  1. The first answer counts. It can be taken back until the hook has renamed its file; the hook makes the file 0400 when it
+     has passed the answer on to the client. An answer that was not passed on in time is late.
+  2. Nothing here decides: without an answer the client asks in its own way.
 (docs/answer.md)
 """
 
@@ -31,7 +31,7 @@ GUARD = '[ -x "$1" ] && [ -f "$4" ] && TRACKLOG_PPID=$PPID "$@" 2>/dev/null; exi
 LONGEST_WAIT_S = 86_400.0  # a client counts milliseconds in 31 bits: of 25 days it would make none
 MOST_REASON = 10_000  # letters: a client cuts what is longer
 TAKEN_WITHIN_S = 2.0
-_LATER_S = 15  # than our own patience comes the client's
+_LATER_S = 15  # the client's timeout is longer than ours by this
 _TICK_S = 0.02
 _TOLD = 0o400
 
@@ -41,7 +41,7 @@ Fate = Literal["taken", "late", "answered"]  # `answered`: by another process, b
 
 def handler(folder: Path, *, home: Home, wait_s: float) -> dict[str, Any]:
     """The PermissionRequest hook of a run, as an entry of settings."""
-    if not 0 < wait_s <= LONGEST_WAIT_S:  # no number is not in between, either
+    if not 0 < wait_s <= LONGEST_WAIT_S:  # NaN is not in between, either
         raise UserError(
             f"--ask-timeout {wait_s:g}: a question waits for more than 0 and at most {LONGEST_WAIT_S:.0f} seconds"
         )
@@ -57,7 +57,7 @@ def handler(folder: Path, *, home: Home, wait_s: float) -> dict[str, Any]:
 
 
 def give(ask: Ask, verdict: Verdict, *, reason: str | None = None, within_s: float = TAKEN_WITHIN_S) -> Fate:
-    """Answers a question, and says what became of the answer."""
+    """Answer a request; returns what became of the answer."""
     if reason is not None and len(reason) > MOST_REASON:
         raise UserError(f"the reason is longer than {MOST_REASON:,} letters, and the client would cut it")
     answer = ask.place.with_name(f"{ask.id}.answer.json")
@@ -74,7 +74,7 @@ def give(ask: Ask, verdict: Verdict, *, reason: str | None = None, within_s: flo
 
 
 def _is_told(file: int, answer: Path, within_s: float) -> bool:
-    """Waits until the client has been told. When the time is over, the answer is taken back."""
+    """Wait until the answer is passed on to the client; take it back when the time is over."""
     until = time.monotonic() + within_s
     while not (is_told := stat.S_IMODE(os.fstat(file).st_mode) == _TOLD) and time.monotonic() < until:
         time.sleep(_TICK_S)
@@ -84,7 +84,7 @@ def _is_told(file: int, answer: Path, within_s: float) -> bool:
 
 
 def _put(answer: Path, data: bytes) -> int:
-    """Puts the answer in its place, whole; FileExistsError if there is one. Returns a descriptor of it."""
+    """Write the answer atomically; FileExistsError if there is one. Returns a descriptor of it."""
     aside = answer.with_name(f"{os.urandom(4).hex()}.new.json")
     file = open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:

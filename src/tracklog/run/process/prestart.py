@@ -1,9 +1,8 @@
 """Pre-start the supervisor process to hide the start-up time of Python.
 
-`prestart` is for who knows that a child will be started, but not which: it saves as long as Python takes to start.
-A supervisor that gets no order ends by itself, at the latest with us.
-
-Programs of ours that are started as files, not as modules: compiled, where that was kept.
+`prestart` is for commands that will start a child, before they know which: it saves the time that Python takes to start.
+A supervisor that gets no order ends by itself, at the latest with us. It is started as a file, not as a module: the
+compiled one, if there is one.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import NamedTuple
 from tracklog import supervisor
 from tracklog.errors import UserError
 
-_HEAD = 16  # of a compiled module: a magic, flags, and the time and size of its source (PEP 552)
+_HEAD = 16  # bytes of a compiled module's header: magic, flags, time and size of the source (PEP 552)
 
 
 def leaf(module: ModuleType) -> str:
@@ -46,7 +45,7 @@ def _is_made_of(compiled: str, source: str) -> bool:
 
 
 class WaitingSupervisor(NamedTuple):
-    """A supervisor without an order, and our ends of its pipes."""
+    """A supervisor that waits for its order, and our ends of its pipes."""
 
     process: subprocess.Popen[bytes]
     life: int
@@ -54,16 +53,16 @@ class WaitingSupervisor(NamedTuple):
     order: int
 
     def promise(self, folder: Path | None) -> None:
-        """Tells it the private folder, which it removes in the end: also if we die before it gets its order."""
+        """Send it the private folder, which it removes in the end, also if we die before it gets its order."""
         os.write(self.order, os.fsencode(folder.absolute() if folder is not None else "") + b"\0")
 
     def give(self, order: bytes) -> None:
-        """Tells it what to keep, behind the folder. It reads as we write, however long that is."""
+        """Send it the command to supervise, behind the folder. It reads while we write, so any length fits."""
         with open(self.order, "wb", buffering=0) as stream:
             stream.write(order)
 
     def discard(self) -> None:
-        """It is not needed."""
+        """Let it end: it is not needed."""
         for descriptor in (self.order, self.life, self.told):
             os.close(descriptor)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
@@ -82,18 +81,18 @@ def prestart() -> None:
 
 
 def discard_prestarted() -> None:
-    """Nobody of this process will start a child."""
+    """Discard the prestarted supervisors: this process will start no child."""
     while _early:
         _early.pop().discard()
 
 
 def waiting_supervisor() -> WaitingSupervisor:
-    """A supervisor that waits for its order."""
+    """A supervisor that waits for its order: a prestarted one, if there is one."""
     return _early.pop() if _early else start_supervisor()
 
 
 def start_supervisor() -> WaitingSupervisor:
-    """Starts a supervisor."""
+    """Start a supervisor."""
     their_life, life = _pipe()
     told, their_told = _pipe()
     their_order, order = _pipe()

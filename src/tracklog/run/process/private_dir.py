@@ -1,17 +1,15 @@
-"""The private folder of a running child: the settings laid over its own, the FIFO of its hooks, what it asks.
+"""The private folder of a running child: its extra settings, the FIFO of its hooks, its permission requests.
 
 Rules
-  1. Only we may enter it, from the first moment on.
-  2. It is gone when the child has ended, whoever died: we remove it, or the supervisor does, or the next of us sweeps it away.
-  3. Who removes it knows the names in it (`tracklog.supervisor.NAMES`): nothing else is touched, and no link is followed.
+  1. Only our user may enter it, from its creation on.
+  2. It is removed when the child has ended, whichever process died: by us, by the supervisor, or by the next tracklog.
+  3. Removing it deletes only the known names in it (`tracklog.supervisor.NAMES`), and follows no link.
 
-What a child's hooks tell us: each puts its payload into a file of the private folder, and says so on the FIFO there.
-
-Rules
-  1. Nobody waits for anybody: we never block; a hook writes a few bytes to a pipe that is held open at both ends by itself.
+Reports of a child's hooks: each hook puts its payload into a file of the private folder, and announces it on the FIFO.
+  1. Neither side blocks: we never do, and a hook writes a few bytes to a pipe that it holds open at both ends.
   2. A hook is a line of shell, as the client waits for it: Python would take ten times as long to start.
-  3. It ends with 0 and says nothing, whatever happens: with 2 it would steer the client.
-  4. Anything may be written there, by anybody of the child: what is no number is dropped, and memory has a bound.
+  3. It always exits with 0 and prints nothing: an exit code of 2 would steer the client.
+  4. Any process of the child may write anything there: input that is no number is dropped, and memory is bounded.
 """
 
 from __future__ import annotations
@@ -33,9 +31,9 @@ from tracklog.hook import MOST_BYTES
 from tracklog.sources.process_start import start_ticks
 from tracklog.supervisor import NAMES, clear_folder
 
-PREFIX = "hook."  # of a file with a payload; followed by the pid that wrote it
-# A FIFO that is opened for both is there at once, and what nobody reads is gone with it. The last `cat`: who tells us
-# something is not cut off.
+PREFIX = "hook."  # of the name of a payload file; the pid of its writer follows
+# A FIFO that is opened for reading and writing opens at once, and unread bytes vanish with it. The last `cat` keeps a
+# writer on our stdin from being cut off.
 TELL = (
     "exec >/dev/null 2>&1; umask 077; set -C; PATH=$PATH:/usr/bin:/bin; "
     f'cd "$1" && [ ! -L "$2" ] && [ -p "$2" ] && cat >{PREFIX}$$ && echo $$ 1<>"$2" || cat; exit 0'
@@ -46,7 +44,7 @@ _MOST_AT_ONCE = 1 << 20  # in one call, so that a writer without an end does not
 
 
 class Fifo:
-    """Our end of the FIFO. We hold a writing end, too: otherwise it would end whenever no hook runs."""
+    """Our end of the FIFO. We hold a writing end, too, or it would end whenever no hook runs."""
 
     def __init__(self, path: Path) -> None:
         flags = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -81,7 +79,7 @@ class Fifo:
         return [payload for payload in payloads if payload is not None]
 
     def close(self) -> None:
-        """Lets go of it; a second time does nothing."""
+        """Close both ends; a second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
             os.close(self.descriptor)
@@ -89,11 +87,11 @@ class Fifo:
 
 
 def _taken(path: Path) -> bytes | None:
-    """Read and remove a payload file of ours; None if it is no such file, or too long."""
+    """Read and remove a payload file; None if it is none of ours, or too long."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return None  # it was announced twice, or the folder is gone
+        return None  # announced twice, or the folder is gone
     try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
@@ -108,7 +106,7 @@ def _taken(path: Path) -> bytes | None:
 
 
 def hook_words(fifo: Path) -> list[str]:
-    """The command of a hook that tells us something, word by word."""
+    """The command of a reporting hook, as a list of words."""
     return ["/bin/sh", "-c", TELL, MARK, str(fifo.absolute().parent), fifo.name]
 
 
@@ -122,7 +120,7 @@ NOTE_NAME = "keeper"
 _PRIVATE_FOLDER, _PRIVATE_FIFO = 0o700, 0o600
 _RUN = re.compile(r"[0-9a-f]{16}")
 _YOUNG_S = 60.0  # a folder without a note may be about to get one
-_OLD_S = 7 * 24 * 3600.0  # a note of a machine that we cannot look into is believed for so long
+_OLD_S = 7 * 24 * 3600.0  # a note of another machine is believed for so long
 _NO_FIFO = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}  # from file systems that have none
 _ELSEWHERE = "-"  # the domain of pids where there are no namespaces
 _PID = re.compile(r"[1-9][0-9]{0,9}")
@@ -133,8 +131,8 @@ class FolderUser(NamedTuple):
     """A process that uses a folder."""
 
     pid: int
-    started: str  # as `live.processes` compares it
-    domain: str  # in which this pid means it
+    started: str  # as `_started` gives it
+    domain: str  # in which this pid is valid
 
 
 class PrivateFolder:
@@ -152,17 +150,17 @@ class PrivateFolder:
         return self.path / name
 
     def remove(self) -> None:
-        """Removes it; a second time does nothing."""
+        """Remove the folder; a second call does nothing."""
         clear_folder(str(self.path))
 
 
 def folder_of(home: Home, run: str) -> Path:
-    """Where the private folder of a run is, while it runs."""
+    """The path of the private folder of a run, while it runs."""
     return home.runs / "now" / run
 
 
 def make_private(home: Home, run: str) -> PrivateFolder:
-    """Makes the folder of a run, with its FIFO. OSError: the run goes on without one."""
+    """Make the folder of a run, with its FIFO. Raises OSError, after which the run goes on without it."""
     path = folder_of(home, run)
     for folder in (home.path, home.runs, path.parent):
         folder.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -177,7 +175,7 @@ def make_private(home: Home, run: str) -> PrivateFolder:
 
 
 def note_process(folder: Path, pid: int) -> None:
-    """Notes in a folder that it is in use while this process lives."""
+    """Note in a folder that it is in use while a process lives."""
     descriptor = open_private(folder / NOTE_NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW)
     try:
         os.write(descriptor, f"{pid} {_started(pid)} {_domain()}\n".encode())
@@ -186,13 +184,13 @@ def note_process(folder: Path, pid: int) -> None:
 
 
 def is_kept(home: Home, run: str) -> bool:
-    """Whether a supervisor still runs a run: its folder goes when all of it is over."""
+    """Whether a supervisor still runs a run, and will remove its folder."""
     folder = folder_of(home, run)
     return folder.exists() and not _is_left(folder)
 
 
 def left_folders(home: Home) -> list[Path]:
-    """The folders of runs that nobody keeps any more."""
+    """The folders that no living process uses."""
     try:
         folders = [path for path in (home.runs / "now").iterdir() if _RUN.fullmatch(path.name)]
     except OSError:
@@ -201,7 +199,7 @@ def left_folders(home: Home) -> list[Path]:
 
 
 def are_all_dead(folder: Path) -> bool:
-    """Whether a folder was noted as in use, and every process that noted it is certainly gone."""
+    """Whether a folder has notes, and every process that wrote one is certainly gone."""
     try:
         lives = [_life_of(note) for note in _notes(folder / NOTE_NAME)]
     except OSError:
@@ -220,7 +218,7 @@ def _made_fifo(path: Path) -> Path | None:
 
 
 def _is_left(folder: Path) -> bool:
-    """Whether none of those who noted themselves lives."""
+    """Whether no process with a note in the folder lives."""
     try:
         age_s = time.time() - folder.lstat().st_mtime
         notes = _notes(folder / NOTE_NAME)
@@ -235,7 +233,7 @@ def _is_left(folder: Path) -> bool:
 
 
 def _notes(path: Path) -> list[FolderUser]:
-    """Who noted itself; what is no note says nothing."""
+    """The processes with a note in a folder; other files are ignored."""
     try:
         descriptor = open_private(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -249,7 +247,7 @@ def _notes(path: Path) -> list[FolderUser]:
 
 
 def _life_of(note: FolderUser) -> str:
-    from tracklog.sources.processes import process_of  # slow to load, and there is seldom something to sweep
+    from tracklog.sources.processes import process_of  # slow to load, and seldom needed
 
     started_ms = int(note.started) if note.started.isdigit() else None
     if note.domain == _ELSEWHERE:
@@ -258,7 +256,7 @@ def _life_of(note: FolderUser) -> str:
 
 
 def _started(pid: int) -> str:
-    """When a process started: in ticks since the machine did, or in ms where there is no /proc."""
+    """When a process started: in ticks since boot, or in ms where there is no /proc."""
     if (ticks := start_ticks(pid)) is not None:
         return str(ticks)
     import psutil  # only where there is no /proc
@@ -267,7 +265,7 @@ def _started(pid: int) -> str:
 
 
 def _domain() -> str:
-    """Where our pids mean what they mean: this machine, and this namespace of it."""
+    """The domain in which our pids are valid: this machine, and this pid namespace."""
     try:
         namespace = os.readlink("/proc/self/ns/pid")
     except OSError:

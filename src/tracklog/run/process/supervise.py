@@ -1,10 +1,10 @@
-"""A client that runs under our supervisor (`supervisor.py`): how it is started, fed, observed, and ended.
+"""Start, feed, observe and end a client that runs under our supervisor (`supervisor.py`).
 
 Rules
-  1. Whoever dies, nothing of the client goes on: if we die, the supervisor ends it; if the supervisor dies, we do.
-  2. No call blocks but `close`, and `read_reports` when the supervisor was killed, and these not for long. The prompt is written by
-     a thread, as a client may never read it.
-  3. A pid counts only together with its start time: numbers are used again.
+  1. No process of the client outlives us: if we die, the supervisor ends it; if the supervisor dies, we do.
+  2. No call blocks but `close`, and `read_reports` when the supervisor was killed, and these not for long. The prompt is
+     written by a thread, as a client may never read it.
+  3. A pid counts only together with its start time: pids are reused.
   4. Nothing passes through a shell.
 """
 
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 # Lazy imports: psutil takes long to load, and only the end of a client needs it.
 
-MARK = "TRACKLOG_RUN"  # in the environment of a child and of all that descends from it
+MARK = "TRACKLOG_RUN"  # in the environment of a child and its descendants
 _SUPERVISOR_S = 12.0  # for the supervisor to kill all; it gives up after ten seconds itself
 _LEFT_SUPERVISOR_S = (
-    20.0  # for one whose tracklog was killed: it ends the client within eight seconds, and gives up ten later
+    20.0  # for a supervisor whose tracklog was killed: it ends the client within 8 s, and gives up 10 s later
 )
-_GONE_S = 2.0  # for a supervisor that we let go of, to be gone
-_TREE_S = 5.0  # for what we kill ourselves, to be gone
+_GONE_S = 2.0  # for a released supervisor to be gone
+_TREE_S = 5.0  # for processes that we kill ourselves to be gone
 _PAUSE_S = 0.02
-_FEED_S = 0.25  # between two looks whether it is over while the client does not read
+_FEED_S = 0.25  # between two checks for the end while the client does not read
 _AT_ONCE = 1 << 16
 _WORDS = frozenset({"pid", "exit", "left", "stuck", "failed"})
 
@@ -60,7 +60,7 @@ class SupervisedClient:
         self._tree = Tree(supervisor.pid, mark=mark)
         self._life = life
         self._rest = b""
-        self._lock = threading.Lock()  # of the prompt's pipe, which its thread and `close` both want to close
+        self._lock = threading.Lock()  # of the prompt's pipe, which its thread and `close` both close
         self._is_closed = False
         self.told = told
         self.stdout, self.stderr = supervisor.stdout.fileno(), supervisor.stderr.fileno()
@@ -74,7 +74,7 @@ class SupervisedClient:
         self.is_over = False
 
     def read_reports(self) -> list[tuple[str, int]]:
-        """What the supervisor has told since: `pid`, `exit`, `left`, `stuck`, `failed` (errno), `lost` (it was killed itself)."""
+        """New reports of the supervisor: `pid`, `exit`, `left`, `stuck`, `failed` (errno), `lost` (it was killed itself)."""
         reports: list[tuple[str, int]] = []
         while not self.is_over:
             try:
@@ -89,23 +89,23 @@ class SupervisedClient:
         return reports
 
     def interrupt(self) -> None:
-        """SIGINT to the client alone."""
+        """Send SIGINT to the client alone."""
         self._say(b"I")
 
     def terminate(self) -> None:
-        """SIGTERM to the client alone."""
+        """Send SIGTERM to the client alone."""
         self._say(b"T")
 
     def kill(self) -> None:
-        """SIGKILL to the client and to all that descends from it."""
+        """Send SIGKILL to the client and all its descendants."""
         self._say(b"K")
 
     def feed(self, data: bytes) -> None:
-        """Gives the client its prompt, and then the end of its stdin. It need not read it."""
+        """Write the prompt to the client's stdin and close it. The client need not read it."""
         threading.Thread(target=self._feed, args=(data,), name="prompt", daemon=True).start()
 
     def close(self) -> None:
-        """Ends what is left, and lets go of every descriptor; a second time does nothing."""
+        """End all remaining processes, and close every descriptor; a second call does nothing."""
         if self._is_closed:
             return
         if not self.is_over:
@@ -131,7 +131,7 @@ class SupervisedClient:
                 self.failure = OSError(n, os.strerror(n))
 
     def _end(self) -> list[tuple[str, int]]:
-        """The supervisor is done, or was killed: then it has not said how the client ended, and we end what it has left behind."""
+        """Note the end of the supervisor. If it was killed, it has not reported the client's end, and we end what is left."""
         self.is_over = True
         if self.exit_code is not None or self.failure is not None:
             return []
@@ -146,7 +146,7 @@ class SupervisedClient:
             self._supervisor.wait()
 
     def _await_the_end(self) -> None:
-        """Hears the supervisor out; one that does not answer, as it was stopped, is killed with all that it kept."""
+        """Read the supervisor's last reports; a stopped one does not answer, and is killed with its client."""
         until = time.monotonic() + _SUPERVISOR_S
         while not self.is_over and (left_s := until - time.monotonic()) > 0:
             _wait_for(self.told, select.POLLIN, left_s)
@@ -159,7 +159,7 @@ class SupervisedClient:
 
     def _say(self, command: bytes) -> None:
         if not self._is_closed:
-            with contextlib.suppress(BrokenPipeError, BlockingIOError):  # it is over, or it does not listen
+            with contextlib.suppress(BrokenPipeError, BlockingIOError):  # it is over, or does not read
                 os.write(self._life, command)
 
     def _feed(self, data: bytes) -> None:
@@ -169,7 +169,7 @@ class SupervisedClient:
         self._close_stdin()
 
     def _write(self, data: memoryview) -> int | None:
-        """How much went into the client's stdin; None: it takes nothing any more."""
+        """Write to the client's stdin; the number of bytes, or None if it is closed."""
         with self._lock:
             stdin = self._supervisor.stdin
             if stdin is None or self.is_over:
@@ -191,7 +191,7 @@ class SupervisedClient:
 
 
 class Tree:
-    """The client and all that descends from it, as we see it ourselves: for when the supervisor does not answer any more."""
+    """The client and its descendants as we see them, for when the supervisor no longer answers."""
 
     def __init__(self, supervisor: int | None = None, *, mark: str | None) -> None:
         self._mark = mark
@@ -200,11 +200,11 @@ class Tree:
         )  # each with its start
 
     def note_client(self, pid: int) -> None:
-        """From now on this process is the client, and its later namesakes are not."""
+        """Note the client's pid with its start time."""
         self._known.append((pid, start_ticks(pid)))
 
     def kill(self) -> int:
-        """Kills all; how many there were."""
+        """Kill all of them; returns their number."""
         killed: set[int] = set()
         until = time.monotonic() + _TREE_S
         while (alive := self._alive()) and time.monotonic() < until:
@@ -216,7 +216,7 @@ class Tree:
         return len(killed)
 
     def _alive(self) -> list[psutil.Process]:
-        """By descent, and by the mark in their environment: who lost its parent is nobody's descendant."""
+        """The living processes: by descent, and by the mark in their environment, as an orphan descends from none of them."""
         import psutil
 
         found: set[psutil.Process] = set()
@@ -263,9 +263,9 @@ def start_supervised(
     folder: Path | None,
     waiting: WaitingSupervisor | None = None,
 ) -> SupervisedClient:
-    """Starts a client under a supervisor, which removes the private folder when all is over, or if we die.
+    """Start a client under a supervisor, which removes the private folder when all is over, or if we die.
 
-    `waiting` is a supervisor that the folder was promised to; without one, another is started.
+    `waiting` is a supervisor that already has the folder; without one, another is started.
     """
     words = [program_named(argv[0], env), *argv[1:]]
     if not os.access(cwd, os.X_OK):
@@ -275,34 +275,34 @@ def start_supervised(
         waiting = supervisor_for(folder)
     os.set_blocking(waiting.life, False)
     if folder is not None:
-        with contextlib.suppress(OSError):  # it only matters to those who sweep: without it they wait longer
+        with contextlib.suppress(OSError):  # only `sweep` reads it, and waits longer without it
             note_process(folder, waiting.process.pid)
     mark = env.get(MARK)
-    # A mark that we bear ourselves is our own parent's: by it we would find ourselves.
+    # A mark that we have ourselves is our parent's: by it we would find ourselves.
     client = SupervisedClient(
         waiting.process,
         life=waiting.life,
         told=waiting.told,
         mark=mark if mark != os.environ.get(MARK) else None,
     )
-    with contextlib.suppress(BrokenPipeError):  # it was killed already: that is heard like any other end
+    with contextlib.suppress(BrokenPipeError):  # it was killed already: reported like any other end
         waiting.give(order)
     return client
 
 
 def supervisor_for(folder: Path | None) -> WaitingSupervisor:
-    """A supervisor that will remove this folder, whatever becomes of us."""
+    """A supervisor that will remove this folder even if we die."""
     try:
         waiting = waiting_supervisor()
     except OSError as error:
         raise UserError(f"no process can be started now: {why_failed(error)}") from error
-    with contextlib.suppress(BrokenPipeError):  # it was killed already: that is heard like any other end
+    with contextlib.suppress(BrokenPipeError):  # it was killed already: reported like any other end
         waiting.promise(folder)
     return waiting
 
 
 def program_named(name: str, env: Mapping[str, str]) -> str:
-    """Where a program is, by the PATH of this environment."""
+    """The path of a program, by the PATH of this environment."""
     folders = [""] if os.sep in name else env.get("PATH", os.defpath).split(os.pathsep)
     for path in (os.path.abspath(os.path.join(folder, name)) for folder in folders):
         if os.access(path, os.X_OK) and os.path.isfile(path):  # as `shutil.which`, which is slow to load
@@ -328,7 +328,7 @@ def _fact(line: bytes) -> tuple[str, int] | None:
 
 
 def await_end(run: RunEntry, home: Home) -> None:
-    """Comes back when nothing of a run can write or spend any more. One whose tracklog lives is left alone."""
+    """Wait until no process of a run can write or spend any more. A run whose tracklog lives is left alone."""
     if run.ended is not None or run.alive().life == "alive":
         return
     until = time.monotonic() + _LEFT_SUPERVISOR_S
@@ -338,10 +338,9 @@ def await_end(run: RunEntry, home: Home) -> None:
 
 
 def sweep(home: Home) -> int:
-    """Remove the folders of runs that nobody keeps any more, and kill what still runs of them; how many folders.
+    """Remove the folders of runs without a living keeper, and kill their processes; returns the number of folders.
 
-    That is what is left when tracklog and its supervisor were killed together. A run that we are a part of ourselves is not
-    killed.
+    Such runs are left when tracklog and its supervisor were killed together. A run that we are part of is not killed.
     """
     n_cleared = 0
     for folder in left_folders(home):

@@ -120,7 +120,7 @@ def _moment(ms: int) -> str:
 
 
 def _lines(ask: Ask) -> Iterator[str]:
-    """A question for people: who asks for what, since when, for how long still, and all that would be run."""
+    """A request for people: session, tool, its time and the time left, and the whole input."""
     now_ms = time.time() * 1000
     whose = f" (subagent {safe(short_id(ask.thread))})" if ask.thread else ""
     yield f"{safe(short_id(ask.session))}{whose} asks for {safe(ask.tool)}, --call {safe(ask.id)}"
@@ -141,7 +141,7 @@ def _named_lines(name: str, value: str) -> list[str]:
 
 
 def _cut(line: str) -> str:
-    """No line of an input is cut without a word."""
+    """Cut a long line of an input, and say so."""
     return (
         line
         if len(line) <= _WIDEST

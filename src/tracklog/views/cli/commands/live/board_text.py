@@ -1,9 +1,9 @@
-"""The board as lines of a terminal of any size: who needs you on top, and as much about each as there is room for.
+"""Draw the board as lines for a terminal of any size.
 
 Rules
-  1. Lines in, lines out: nothing here knows a terminal. No line is longer than the screen is wide.
-  2. Where room is short, columns go from the right: words, model, tokens, context; state, time and what is done stay.
-  3. Nothing is said by colour alone, and nothing that a session says reaches the screen unspelled.
+  1. Rows in, lines out: no terminal is touched. No line is longer than the screen is wide.
+  2. On a narrow screen columns are dropped from the right: words, model, tokens, context; state, time and `doing` stay.
+  3. Colour is never the only sign, and no text of a session reaches the screen unescaped.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LEAST_DOING = 18
 
 
 class BoardLayout(NamedTuple):
-    """How the board is looked at."""
+    """The size, order, filter and selection of a board."""
 
     width: int
     height: int
@@ -63,7 +63,7 @@ class _Column(NamedTuple):
 
 
 def board_lines(rows: Sequence[BoardRow], look: BoardLayout) -> list[Text]:
-    """Exactly as many lines as the screen is high."""
+    """The lines of the board, exactly as many as the screen has."""
     head = [_summary(rows, look), Text()]
     foot = [_help(look)]
     chosen = next((row for row in rows if row.id == look.selected), None)
@@ -95,7 +95,7 @@ def _summary(rows: Sequence[BoardRow], look: BoardLayout) -> Text:
 
 
 def _cost_of_all(rows: Sequence[BoardRow]) -> str:
-    """What the sessions have cost since they began: most of a long one may lie before the last day."""
+    """The cost of all sessions since they began, which may be days ago."""
     total = sum(row.spending.cost_micro_usd or 0 for row in rows)
     is_lower_bound = any(row.spending.is_lower_bound for row in rows)
     return f"${total / 1e6:,.2f}{'+' if is_lower_bound else ''} since they began"
@@ -109,7 +109,7 @@ def _help(look: BoardLayout) -> Text:
 
 
 def _window(rows: Sequence[BoardRow], look: BoardLayout, room: int) -> Sequence[BoardRow]:
-    """As many rows as there is room for, so that the chosen one is among them."""
+    """As many rows as fit, with the selected one among them."""
     at = next((n for n, row in enumerate(rows) if row.id == look.selected), 0)
     first = max(0, min(at - room // 2, len(rows) - room)) if at >= room else 0
     return rows[first : first + max(room, 1)]
@@ -227,7 +227,7 @@ def _one_line(text: str) -> str:
 
 
 def _detail(row: BoardRow, look: BoardLayout) -> list[Text]:
-    """What the chosen one says; opened, all that is known of it."""
+    """The last words of the selected session; if it is open, all facts."""
     rule = painted("─" * look.width, "dim")
     words = painted(_one_line(row.last_words or row.last_prompt or ""), "")
     if not look.is_open:

@@ -1,4 +1,4 @@
-"""`tracklog hooks`: lets the agents tell us what they do, and takes that back."""
+"""`tracklog hooks`: install and remove the hooks by which agents report what they do."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def status_command(ctx: click.Context, agent: str | None, home: Path | None, as_
 
 
 def _tell(changes: HookChanges, *, as_json: bool) -> None:
-    """What was done, then what could not be."""
+    """Print what was done, then what failed."""
     if changes.done or not changes.failures:
         _show_done(changes.done, as_json=as_json)
     for failure in changes.failures[:-1]:

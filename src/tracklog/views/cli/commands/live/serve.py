@@ -80,7 +80,7 @@ def serve(
 
 
 def port_of_environment() -> int | None:
-    """What TRACKLOG_PORT says, where no option was given."""
+    """The port in TRACKLOG_PORT, if there is one."""
     given = os.environ.get("TRACKLOG_PORT")
     if not given:
         return None
@@ -99,7 +99,7 @@ def serve_until_told(
     is_for_the_network: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Serves these folders until a signal comes."""
+    """Serve these folders until a signal comes."""
     from tracklog.views.web.server.serve import ServeOptions, serve  # help needs no server
 
     wish = ServeOptions(

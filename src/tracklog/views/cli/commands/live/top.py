@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 # Lazy imports: rich takes longer to load than most answers, and --json needs none of it.
 
 _SORTS: dict[str, Callable[[BoardRow], Any] | None] = {
-    "need": None,  # as the board gives them
+    "need": None,  # the order of the board
     "cost": lambda row: -(row.spending.cost_micro_usd or 0),
     "context": lambda row: -(row.spending.context_used or 0),
     "project": lambda row: (row.project or "", row.id),
     "last": lambda row: -row.last_ms,
 }
-_FRAME_S = 1.0  # as often as the clock in it changes; what happens is drawn at once
+_FRAME_S = 1.0  # as often as its clock changes; events are drawn at once
 _KEYS_S = 0.1
 
 
@@ -112,7 +112,7 @@ def _run(board: OpenBoard, *, shows_all: bool, rings: bool, notifies: bool) -> N
 
 
 def looked_after(look: BoardLayout, key: str, rows: Sequence[BoardRow]) -> BoardLayout:
-    """How the board is looked at after a key."""
+    """The layout after a key."""
     if look.is_typing:
         match key:
             case "enter" | "escape":

@@ -1,4 +1,4 @@
-"""`run` in its plainest form: one prompt, and options that need no explanation. The client starts sooner without click."""
+"""Parse plain `run` commands (a prompt and simple options) without click, so that the client starts sooner."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _APART = ("agent", "prompt", "prompt_file", "cwd", "as_json", *_LIMITS)
 
 
 class FastRunArgs(NamedTuple):
-    """What is asked for in plain words."""
+    """The options of a plain `run` command."""
 
     options: dict[str, Any]
 
     def do(self, home: Path | None) -> int:
-        """Runs the child; returns the exit code."""
+        """Run the child; returns the exit code."""
         from tracklog.home import Home, tracklog_home
         from tracklog.views.cli.commands.run.child import folder_of, request_from, run_one
 
@@ -67,7 +67,7 @@ class FastRunArgs(NamedTuple):
 
 
 def plain_run(words: Sequence[str]) -> FastRunArgs | None:
-    """What is asked for, if every word is a plain one, once; None: click reads it, or says what is wrong."""
+    """The options, if each word is a plain one and none comes twice; None: click parses the command, or reports what is wrong."""
     options: dict[str, Any] = {}
     rest = list(words)
     while rest:

@@ -45,7 +45,7 @@ _LIMITS = ("timeout", "budget")
 
 @dataclass
 class DriveState:
-    """What drive has seen."""
+    """How a drive ended."""
 
     cut_off: list[TaskOutcome] = field(default_factory=list)
     is_interrupted: bool = False
@@ -85,7 +85,7 @@ def exit_code(ended: Sequence[str], *, is_interrupted: bool, is_out_of_money: bo
 
 
 _FROM_THE_LIST = "(each line has its own)"
-_MOST_NAMED = 100  # of the ids that are left
+_MOST_NAMED = 100  # ids of tasks that are left
 _STDIN = "-"
 
 
@@ -119,13 +119,13 @@ def _print_result(outcome: TaskOutcome, work: ListRun) -> None:
     try:
         sys.stdout.write(line.decode())
         sys.stdout.flush()
-    except BrokenPipeError:  # those that run may end, and are written down
+    except BrokenPipeError:  # running children may end, and their results are written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         work.queue.stop("nobody reads the results any more")
 
 
 def _concluded(many: TaskQueue, tally: Tally, done: DriveState) -> int:
-    """Says what was not done, and how it ended."""
+    """Print which tasks were not done; returns the exit code."""
     left = [*(answer.task for answer in done.cut_off), *many.left]
     why = many.why_no_more
     if left:

@@ -1,4 +1,4 @@
-"""What the options of a command say of a child, and how their words are read. Click is not needed for it."""
+"""Parse the values of options that describe a child, without click."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_PROMPT_BYTES = 64 << 20
 
 
 class ChildOptions(NamedTuple):
-    """What the options say of a child, whatever its prompt is and whichever session it goes on with."""
+    """The options for a child, without its prompt and its session."""
 
     values: dict[str, Any]
     limits: Limits
@@ -30,13 +30,13 @@ class ChildOptions(NamedTuple):
 
 
 def seconds_in(text: str) -> float | None:
-    """A time: 90, 90s, 15m, 2h; None if it is none."""
+    """Parse a duration: 90, 90s, 15m, 2h; None if it is none."""
     found = _TIME.fullmatch(text.strip())
     return float(found[1]) * _SECONDS[found[2] or "s"] if found is not None else None
 
 
 def micro_dollars_in(text: str) -> int | None:
-    """A sum: 0.50 or $0.50; None if it is none."""
+    """Parse an amount: 0.50 or $0.50; None if it is none."""
     try:
         dollars = float(text.strip().removeprefix("$"))
     except ValueError:
@@ -45,7 +45,7 @@ def micro_dollars_in(text: str) -> int | None:
 
 
 def schema_in(text: str) -> dict[str, Any]:
-    """A schema that is given as it is, or in a file."""
+    """Parse a schema: JSON, or the name of a file with it."""
     try:
         written = text if text.lstrip().startswith("{") else Path(text).read_text("utf-8")
         schema = json.loads(written)
@@ -59,7 +59,7 @@ def schema_in(text: str) -> dict[str, Any]:
 
 
 def prompt_of(words: str | None, prompt_file: str | None) -> str:
-    """The prompt: the argument, a file, or stdin, unless that is a terminal."""
+    """Read the prompt: the argument, a file, or stdin, unless that is a terminal."""
     if words is not None and prompt_file is not None:
         raise UserError("a prompt and --prompt-file: only one of them")
     if words is not None:

@@ -1,7 +1,4 @@
-"""The options of commands that start a child, and the request that they make together.
-
-The options of `run` for a list of children, and for the same one several times.
-"""
+"""The options of commands that start a child, and those of `run` for many children."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Seconds(click.ParamType[Any]):
-    """A time: 90, 90s, 15m, 2h."""
+    """A duration: 90, 90s, 15m, 2h."""
 
     name = "time"
 
@@ -34,7 +31,7 @@ class Seconds(click.ParamType[Any]):
         self._may_be_none = may_be_none
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Reads it."""
+        """Parse it."""
         seconds = seconds_in(str(value))
         if seconds is None or (not seconds and not self._may_be_none):
             self.fail(f"{value!r} is no time: say 90s, 15m or 2h", param, ctx)
@@ -47,7 +44,7 @@ class Dollars(click.ParamType[Any]):
     name = "dollars"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Reads it, as micro-dollars."""
+        """Parse it, as micro-dollars."""
         micro = micro_dollars_in(str(value))
         if micro is None:
             self.fail(f"{value!r} is no sum of dollars: say 0.50", param, ctx)
@@ -55,10 +52,10 @@ class Dollars(click.ParamType[Any]):
 
 
 class ChildCommand(click.Command):
-    """A command that hands what stands behind `--` to the client, as it is."""
+    """A command that passes the arguments after `--` to the client unchanged."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keeps the client's words from being read as ours."""
+        """Take out the client's arguments before ours are parsed."""
         if "--" in args:
             at = args.index("--")
             ctx.meta["tracklog.client_arguments"] = tuple(args[at + 1 :])
@@ -66,7 +63,7 @@ class ChildCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Says so in the help."""
+        """Add the client's arguments to the usage line."""
         return [*super().collect_usage_pieces(ctx), "[-- CLIENT ARGUMENTS]"]
 
 
@@ -161,7 +158,7 @@ _OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
 
 
 def child_options(command: Command) -> Command:
-    """All that can be asked of a child, given to the command as `given`."""
+    """Add all options for a child; the command gets them as `given`."""
 
     @wraps(command)
     def gathered(*args: Any, **options: Any) -> Any:
@@ -199,7 +196,7 @@ _ENDS = ("completed", "error", "timeout", "budget", "cancelled", "killed", "cras
 
 
 class ManyOptions(NamedTuple):
-    """What is asked of many children together."""
+    """The options for many children."""
 
     list: str | None  # None: there is only one
     results: Path | None
@@ -255,7 +252,7 @@ _MANY_OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
 
 
 def many_options(command: Command) -> Command:
-    """All of them, given to the command as `many`."""
+    """Add the options for many children; the command gets them as `many`."""
 
     @wraps(command)
     def gathered(*args: Any, **options: Any) -> Any:

@@ -1,8 +1,8 @@
-"""How far a list is: on a terminal a few lines that change, elsewhere a line for each child that has ended.
+"""Show the progress of many children: on a terminal a few changing lines, elsewhere a line for each child that ended.
 
 Rules
-  1. Everything goes to stderr. Before an answer is printed the changing lines are taken away: both may be one terminal.
-  2. Nothing that a child said reaches the terminal unspelled, and no line is longer than the terminal is wide.
+  1. Everything goes to stderr. The changing lines are removed before a result is printed: both may be one terminal.
+  2. No text of a child reaches the terminal unescaped, and no line is longer than the terminal is wide.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PICO = 1_000_000  # in a micro-dollar
 
 @dataclass
 class Tally:
-    """How many of a list have ended, and how."""
+    """Counts the tasks that ended, and how."""
 
     n_tasks: int
     ended: dict[str, str] = field(default_factory=dict)  # by id: those of earlier calls, too
@@ -37,17 +37,17 @@ class Tally:
     began: float = field(default_factory=time.monotonic)
 
     def add(self, answer: TaskOutcome) -> None:
-        """One more."""
+        """Add an outcome."""
         self.ended[answer.task.id] = answer.result.ended_by
         self.n_new += 1
 
     @property
     def n_failed(self) -> int:
-        """Those that are over without success."""
+        """The number of tasks that ended without success."""
         return sum(how != "completed" for how in self.ended.values())
 
     def left_ms(self, n_to_do: int) -> float | None:
-        """How long the rest will take, if it goes on like this."""
+        """The estimated time for the rest."""
         if not self.n_new:
             return None
         return (time.monotonic() - self.began) * 1000 / self.n_new * n_to_do
@@ -71,7 +71,7 @@ class ProgressDisplay:
             self._draw()
 
     def clear(self) -> None:
-        """Takes the changing lines away."""
+        """Remove the changing lines."""
         if self._n_lines:
             sys.stderr.write(f"\x1b[{self._n_lines}A\x1b[J")
             sys.stderr.flush()
@@ -79,7 +79,7 @@ class ProgressDisplay:
             self._next_at = 0.0
 
     def tell(self, answer: TaskOutcome) -> None:
-        """That one has ended."""
+        """Print that a task ended, unless the changing lines show it."""
         if not self._is_terminal:
             talk(f"{len(self._tally.ended)}/{self._tally.n_tasks} {ended_line(answer)}")
 
@@ -97,7 +97,7 @@ class ProgressDisplay:
 
 
 def head_line(tally: Tally, many: TaskQueue) -> str:
-    """All in one line."""
+    """The summary in one line."""
     running = many.running
     n_to_do = many.n_left + len(running)
     left_ms = tally.left_ms(n_to_do)
@@ -113,7 +113,7 @@ def head_line(tally: Tally, many: TaskQueue) -> str:
 
 
 def slot_line(slot: Slot) -> str:
-    """One that is at work."""
+    """The line of a running task."""
     now = time.monotonic()
     again = f" (try {slot.n_tries})" if slot.n_tries > 1 else ""
     if slot.waits_until is not None:
@@ -124,7 +124,7 @@ def slot_line(slot: Slot) -> str:
 
 
 def ended_line(answer: TaskOutcome) -> str:
-    """One that has ended."""
+    """The line of a task that ended."""
     result = answer.result
     ms = result.document.get("duration_ms")
     parts = [
@@ -138,7 +138,7 @@ def ended_line(answer: TaskOutcome) -> str:
 
 
 def last_word(event: RunEvent) -> str:
-    """What a child has said or done last, in a few safe words."""
+    """The last text or call of a child, in a few escaped words."""
     for part in _parts(event.document):
         text = part.get("text") or part.get("command")
         if isinstance(text, str) and text.strip():
@@ -155,7 +155,7 @@ def last_word(event: RunEvent) -> str:
 
 
 def _parts(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The pieces of a message: blocks of Claude Code, the item of Codex; the last one first."""
+    """The parts of a message: blocks of Claude Code, the item of Codex; the last one first."""
     message, item = document.get("message"), document.get("item")
     content = message.get("content") if isinstance(message, dict) else [item]
     blocks = content if isinstance(content, list) else []

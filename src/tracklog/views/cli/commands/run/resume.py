@@ -1,4 +1,4 @@
-"""`tracklog resume` and `tracklog fork`: a session goes on, as itself or as another."""
+"""`tracklog resume` and `tracklog fork`: go on with a session, or with a copy of it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _go_on(
 
 
 def _hand_over(story: Session, given: ChildOptions, ours: Home) -> NoReturn:
-    """The client takes our place: its terminal, its signals, its exit code."""
+    """Replace this process by the client, with the terminal, the signals and the exit code."""
     words = interactive_command(
         story,
         ours,

@@ -1,4 +1,4 @@
-"""`tracklog run`: an agent as a function call."""
+"""`tracklog run`: run an agent as a function call."""
 
 from __future__ import annotations
 
