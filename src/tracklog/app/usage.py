@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +28,7 @@ from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.pricing import RequestFilter, folders
 from tracklog.model.events import Place
 from tracklog.model.usage import CountRule, Entry, Group, UsageReport
-from tracklog.sources.files import NotReadable, chunks
+from tracklog.sources.addresses import line_numbers
 from tracklog.sources.gc_pause import no_collecting
 from tracklog.sources.log_file import FileKind, LogFile
 
@@ -54,30 +53,6 @@ def with_lines(entries: Sequence[Entry], kept: Iterable[LogFile] = ()) -> list[E
         return msgspec.structs.replace(entry, place=Place(path, numbers[path].get(offset, UNKNOWN)))
 
     return sorted(map(numbered, entries), key=lambda entry: (entry.at or "", entry.place, entry.key))
-
-
-def line_numbers(log: LogFile | Path, offsets: Iterable[int]) -> dict[int, int]:
-    """The number of the line at each offset, as far as the log can be read."""
-    found: dict[int, int] = {}
-    with suppress(NotReadable):  # said already, when the ledger was made; what was found counts
-        _find(log, sorted(offsets), found)
-    return found
-
-
-def _find(log: LogFile | Path, offsets: list[int], found: dict[int, int]) -> None:
-    start, number = 0, 1
-    for chunk in chunks(log):
-        at = 0
-        for offset in offsets[len(found) :]:
-            if offset >= start + len(chunk):
-                break
-            number += chunk.count(b"\n", at, offset - start)
-            at = offset - start
-            found[offset] = number
-        if len(found) == len(offsets):
-            return
-        number += chunk.count(b"\n", at)
-        start += len(chunk)
 
 
 _BY_OWNER = ("session", "thread", "project", "entrypoint")  # groups in which it matters whose a request is

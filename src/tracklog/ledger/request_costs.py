@@ -13,7 +13,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from tracklog.agents.registry import lines_of
 from tracklog.ledger.context_window import PricedUsage
 from tracklog.ledger.cost_sums import CostSum, RequestCost, request_costs, sum_of, sums_by_session
 from tracklog.ledger.ledger import Ledger
@@ -22,7 +21,7 @@ from tracklog.ledger.scan import spent_in
 from tracklog.model.ids import RequestId
 from tracklog.model.session import Request, Session
 from tracklog.reading.session_files import SessionFiles
-from tracklog.sources.files import NotReadable
+from tracklog.sources.addresses import line_numbers
 from tracklog.sources.log_file import LogFile
 
 _Placed = tuple[int, RequestCost]  # an offset, and the cost of the request at it
@@ -97,13 +96,12 @@ def _by_place(
     file: LogFile, begun: Sequence[tuple[int, RequestId]], costs: Iterable[_Placed]
 ) -> Iterator[tuple[RequestId, RequestCost]]:
     """Figures with the request of the same log that they belong to."""
-    starts = []
-    try:
-        starts += [line.offset for line in lines_of(file)]
-    except NotReadable:
-        return  # the reader of the session reports it
+    found = list(costs)
+    numbers = line_numbers(file, (offset for offset, _ in found))
+    placed = [(numbers[offset], cost) for offset, cost in found if offset in numbers]
+    if not placed:
+        return  # it is not readable: the reader of the session reports it
     lines = [line for line, _ in begun]
-    placed = [(bisect_right(starts, offset), cost) for offset, cost in costs]
     comes_first = min(line for line, _ in placed) < lines[0]
     for line, cost in placed:
         at = bisect_right(lines, line) - (0 if comes_first else 1)

@@ -44,8 +44,9 @@ from tracklog.model.ids import CallId
 from tracklog.model.records import Piece, opened
 from tracklog.reading.tool_outputs import OutputFiles, without_escapes
 from tracklog.search.tables import FoundLog, Hit
-from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.lines import Cutter, Line
+from tracklog.sources.addresses import FIRST_LOOK, first_line, line_at
+from tracklog.sources.files import NotReadable
+from tracklog.sources.lines import Line
 from tracklog.sources.log_file import FileKind, LogFile
 from tracklog.store.text import ROLES
 from tracklog.store.values import SearchableText
@@ -188,7 +189,6 @@ def _put_lines(lines: list[str], value: Any, *, key: str, depth: int) -> None:
 
 
 Fits = Callable[[str], bool]
-_FIRST_LOOK = 1 << 14
 _LINES_KEPT = 16
 _LETTERS_KEPT = 4_000_000  # of all lines but the last one
 _Place = tuple[int, int]  # offset, n
@@ -249,7 +249,7 @@ class FoundTexts:
             self._read.keep(key, said)
         return said.get((hit.offset, hit.n, ROLES.get(hit.role, -1)))
 
-    def _said_in(self, file: LogFile, line: Iterator[Line]) -> _Said:
+    def _said_in(self, file: LogFile, line: Iterable[Line]) -> _Said:
         translator, outputs, said = translator_of(file), OutputFiles(file, self._archive), _Said()
         for piece in reader_for(file).read(line):
             events = outputs.all_filled(translator.translate(piece))
@@ -268,21 +268,15 @@ class FoundTexts:
                 self._offsets[one.file, one.line] = min(first, one.offset)
         return min(self._offsets.get((hit.file, hit.line), hit.offset), hit.offset)
 
-    def _line(self, log: FoundLog, file: LogFile, start: int, number: int) -> Iterator[Line]:
+    def _line(self, log: FoundLog, file: LogFile, start: int, number: int) -> Iterable[Line]:
         if file.kind in ONE_DOCUMENT:
-            yield from lines_of(file)
-            return
-        cutter = Cutter(offset=start, number=number)
-        for chunk in self._bytes(log, file, start):
-            for line in cutter.feed(chunk):
-                yield line
-                return
-        yield from cutter.end()
-
-    def _bytes(self, log: FoundLog, file: LogFile, start: int) -> Iterator[bytes]:
+            return lines_of(file)
         if log.archived is None:
-            return chunks(file, start, size=_FIRST_LOOK)
-        return contents(self._archive, log.archived, log.archived.frames, start, _FIRST_LOOK)
+            line = line_at(file, start, number)
+        else:
+            stored = contents(self._archive, log.archived, log.archived.frames, start, FIRST_LOOK)
+            line = first_line(stored, start, number)
+        return () if line is None else (line,)
 
     def _from_the_beginning(self, log: FoundLog, hit: Hit) -> FoundText | None:
         if log.id not in self._whole:

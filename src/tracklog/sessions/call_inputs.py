@@ -12,8 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
-import msgspec
-
 from tracklog.agents.registry import ONE_DOCUMENT, lines_of, reader_for, translator_of
 from tracklog.archive import tables
 from tracklog.archive.locate import known_log
@@ -21,8 +19,9 @@ from tracklog.model.events import LogEvent, ToolCalled
 from tracklog.model.session import Call
 from tracklog.reading.session_reader import events_of
 from tracklog.sessions.tables_calls import FoundCall
-from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.lines import Line, cut
+from tracklog.sources.addresses import line_at
+from tracklog.sources.files import NotReadable
+from tracklog.sources.lines import Line
 from tracklog.sources.log_file import LogFile
 from tracklog.store import catalogue
 from tracklog.store.database import Database
@@ -31,7 +30,6 @@ LogOf = Callable[[int], LogFile | None]
 OffsetsOf = Callable[[int, Sequence[int]], Mapping[int, int]]
 Wanted = dict[int, list[Call]]  # by line, in the order of the session
 _WORTH_A_SEEK = 1 << 18  # bytes that can be read in the time of finding and opening one place
-_FIRST_LOOK = 1 << 14
 
 
 def logs_by_number(database: Database) -> LogOf:
@@ -111,7 +109,8 @@ def _lines(
     if log.kind not in ONE_DOCUMENT and not _is_packed(log) and len(numbers) * _WORTH_A_SEEK < log.size:
         known = offsets(numbers)
         if len(known) == len(numbers):
-            yield from (_line_at(log, number, known[number]) for number in numbers)
+            read = (line_at(log, known[number], number) for number in numbers)
+            yield from (line for line in read if line is not None)
             return
     last = numbers[-1]
     for line in lines_of(log):
@@ -123,8 +122,3 @@ def _lines(
 
 def _is_packed(log: LogFile) -> bool:
     return (log.stored or log.path).suffix == ".zst"
-
-
-def _line_at(log: LogFile, number: int, offset: int) -> Line:
-    line = next(cut(chunks(log, offset, size=_FIRST_LOOK)), Line(number, offset, 0, b""))
-    return msgspec.structs.replace(line, number=number, offset=offset)
