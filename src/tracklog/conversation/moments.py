@@ -165,7 +165,7 @@ class ThreadSelection:
         moments: list[tuple[Place, Moment]] = [
             *((one.place, one) for one in session.compactions),
             *((one.place, one) for one in session.failures if one.place not in told_by_requests),
-            *((place, Interrupted(place)) for place in session.interruptions),
+            *((one.place, Interrupted(one.place)) for one in session.interruptions),
             *((one.place, one) for one in session.strays),
             *((one.place, one) for one in _when_they_change(notes)),
         ]

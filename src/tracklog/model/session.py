@@ -18,6 +18,7 @@ from tracklog.model.events import GroupedBy, Origin, Place, TextSource
 from tracklog.model.ids import CallId, NodeId, RequestId, SessionId, TaskId, ThreadId
 from tracklog.model.records import opened
 from tracklog.model.states import NOT_LOOKED, Life
+from tracklog.model.usage import Certainty, Tokens
 
 Verdict = Literal[
     "ok",
@@ -91,6 +92,17 @@ class CallResult(Value):
         return opened(self.report)
 
 
+class TouchedFile(Value):
+    """A file that a call read or changed, and how."""
+
+    path: str  # as the call names it: absolute, or relative to the folder that it worked in
+    act: Literal["read", "add", "update", "delete", "move"]
+    moved_to: str | None = None
+    added: int = 0  # lines
+    removed: int = 0
+    diff: str = ""  # unified; `@@ @@` where the log does not say which lines they are
+
+
 class Stated(Value):
     """What the client says a subagent's work came to. Never to be added to our own counts."""
 
@@ -125,11 +137,16 @@ class Call(Value):
     ended_at: str | None = None  # of work in the background
     took_ms: float | None = None
     took_by: Literal["stated", "log_times"] | None = None
+    run_ms: float | None = (
+        None  # how long of that it ran, and how long it waited for a person's permission or answer
+    )
+    waited_ms: float | None = None
     exit_code: int | None = None
     error: str | None = None
     decision: str | None = None
     feedback: str | None = None
     results: list[CallResult] = field(default_factory=list)  # more than one is odd
+    noted: Raw = Raw()  # what the client noted beside the result: the changes of a patch, a server's answer
     group: list[CallId] = field(default_factory=list)  # all calls of its request, itself among them
     inherited_by: list[SessionId] = field(default_factory=list)
     is_inherited: bool = False
@@ -151,6 +168,33 @@ class Call(Value):
     def arguments(self) -> Any:
         """The input, parsed."""
         return opened(self.input)
+
+    @property
+    def files(self) -> list[TouchedFile]:
+        """The files that it read and changed, or wanted to change; whether it did so, its verdict says."""
+        # imported here because lists of calls need none of it
+        from tracklog.model.diff.calls import changes_of_call, files_read
+
+        report = next((one.report for one in reversed(self.results) if one.report), self.noted)
+        asked, noted = opened(self.ran_input or self.input), opened(self.noted)
+        changed = changes_of_call(asked, opened(report)) or changes_of_call(None, noted)
+        read = [TouchedFile(path=path, act="read") for path in files_read(self.name, asked, noted)]
+        return read + [
+            TouchedFile(
+                path=file.path,
+                act=file.act,
+                moved_to=file.moved_to,
+                added=file.counts[0],
+                removed=file.counts[1],
+                diff=file.diff,
+            )
+            for file in changed
+        ]
+
+    @property
+    def diff(self) -> str:
+        """What it changed in files, or wanted to change, as a unified diff; empty for calls that change none."""
+        return "".join(file.diff for file in self.files)
 
     @property
     def result(self) -> CallResult | None:
@@ -184,6 +228,11 @@ class Request(Value):
     on_active_branch: bool = True
     is_inherited: bool = False
     grouped_by: GroupedBy = "message_id"  # without any id lines that follow each other count as one: inferred
+    # What it used and cost, from the ledger; None and False until `app` has priced the session (app/library/sessions.py).
+    tokens: Tokens | None = None  # None also: the log does not say, or a fork copied it from another session
+    certainty: Certainty | None = None
+    cost_micro_usd: int | None = None  # None also: no price is known
+    cost_is_lower_bound: bool = False
 
 
 class Prompt(Value):
@@ -310,8 +359,29 @@ class Failure(Value):
     is_final: bool
 
 
+class Interruption(Value):
+    """A moment at which the person, or a signal, stopped the turn."""
+
+    at: str | None
+    place: Place
+    thread: ThreadId
+    in_tool: bool = False  # a call was at work
+
+
+class ClientCommand(Value):
+    """A command of the client that the person ran: `/compact`, or a shell line with `!`."""
+
+    kind: Literal["slash", "shell"]
+    name: str  # `/compact`; of a shell line, the whole line
+    arguments: str
+    at: str | None
+    place: Place
+    output: str | None = None  # what it printed, where the log has that
+    is_error: bool = False
+
+
 class Note(Value):
-    """Something of note that has no value of its own: a command, a queue operation, a link, a change of mode."""
+    """Something of note, such as a queue operation, a link, a change of mode; commands are here, too."""
 
     what: str
     value: str
@@ -363,7 +433,8 @@ class Session(Value):
     compactions: list[Compaction] = field(default_factory=list)
     retracted: list[NodeId] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
-    interruptions: list[Place] = field(default_factory=list)
+    interruptions: list[Interruption] = field(default_factory=list)
+    commands: list[ClientCommand] = field(default_factory=list)
     todos: list[TodoList] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     hooks: list[HookRun] = field(default_factory=list)  # those of no call

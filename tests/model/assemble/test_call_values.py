@@ -22,7 +22,7 @@ from tests.model.lines import (
     use,
     user,
 )
-from tracklog.model.assemble.values import between_ms
+from tracklog.model.assemble.times import between_ms
 from tracklog.model.events import Place
 from tracklog.model.session import Call, HookRun, Stated
 

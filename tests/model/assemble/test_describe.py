@@ -229,3 +229,23 @@ def test_a_session_is_over_where_nothing_speaks_for_its_life(
     is_alive: bool | None, now: datetime | None, state: str
 ) -> None:
     assert session(GO, is_alive=is_alive, now=now).state == state
+
+
+def test_commands_of_the_client_are_listed_with_what_they_printed() -> None:
+    made = session(
+        GO,
+        user(
+            "c", "u", "<command-name>/cost</command-name>\n<command-args>all</command-args>", timestamp=at(2)
+        ),
+        user("o", "c", "<local-command-stdout>3 cents</local-command-stdout>", timestamp=at(3)),
+        user("b", "o", "<bash-input>ls</bash-input>", timestamp=at(4)),
+        user("p", "b", "<bash-stdout>a.py</bash-stdout><bash-stderr></bash-stderr>", timestamp=at(4)),
+        user("q", "p", "<command-name>/clear</command-name>", timestamp=at(5)),
+    )
+    assert [
+        (one.kind, one.name, one.arguments, one.output, one.at, one.place.line) for one in made.commands
+    ] == [
+        ("slash", "/cost", "all", "3 cents", at(2), 2),
+        ("shell", "ls", "", "a.py", at(4), 4),
+        ("slash", "/clear", "", None, at(5), 6),
+    ]

@@ -159,7 +159,7 @@ def test_an_interruption_is_that_of_its_own_turn() -> None:
         user("i", "a", "[Request interrupted by user]"),
     )
     assert [turn.is_interrupted for turn in made.turns] == [True, False]
-    assert made.interruptions == [Place(LOG, 4)]
+    assert [one.place for one in made.interruptions] == [Place(LOG, 4)]
 
 
 def test_a_record_that_is_its_own_parent_stays_in_the_open_turn() -> None:

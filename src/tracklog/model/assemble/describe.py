@@ -25,7 +25,7 @@ from tracklog.model.events import (
 )
 from tracklog.model.fold.log import FileFold
 from tracklog.model.ids import MAIN, NodeId
-from tracklog.model.session import Compaction, Failure, Note, Problem, Session
+from tracklog.model.session import ClientCommand, Compaction, Failure, Interruption, Note, Problem, Session
 from tracklog.model.states import Life
 
 _LONGEST_TITLE = 200
@@ -124,7 +124,14 @@ def _note(session: Session, folds: list[FileFold]) -> None:
         )
         for event in _all(folds, RequestFailed)
     ]
-    session.interruptions = [event.place for event in _all(folds, TurnInterrupted)]
+    session.interruptions = [
+        Interruption(
+            at=event.at, place=event.place, thread=event.thread or fold.thread, in_tool=event.in_tool
+        )
+        for fold in folds
+        for event in _all([fold], TurnInterrupted)
+    ]
+    session.commands = [command for fold in folds for command in _commands(fold)]
     session.injected = [
         Note(what=event.why, value=event.text, at=event.at, place=event.place)
         for event in _all(folds, TextInjected)
@@ -134,6 +141,24 @@ def _note(session: Session, folds: list[FileFold]) -> None:
         Problem(place=event.place, what=f"{event.kind}: {event.problem}")
         for event in _all(folds, StrangeSeen)
     ]
+
+
+def _commands(fold: FileFold) -> Iterator[ClientCommand]:
+    """The commands in a log, each with what it printed before the next one."""
+    said: list[CommandRun | CommandPrinted] = [*_all([fold], CommandRun), *_all([fold], CommandPrinted)]
+    run: ClientCommand | None = None
+    for event in sorted(said, key=lambda event: event.place):
+        if isinstance(event, CommandRun):
+            if run is not None:
+                yield run
+            run = ClientCommand(
+                kind=event.kind, name=event.name, arguments=event.arguments, at=event.at, place=event.place
+            )
+        elif run is not None:
+            run.output = event.text if run.output is None else f"{run.output}\n{event.text}"
+            run.is_error |= event.is_error
+    if run is not None:
+        yield run
 
 
 def _compaction(event: ContextCompacted, summaries: Mapping[NodeId | None, str]) -> Compaction:

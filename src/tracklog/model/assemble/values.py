@@ -6,12 +6,12 @@ From the facts of turns and requests to the values that are shown, and the branc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from msgspec import Raw
 
+from tracklog.model.assemble.times import between_ms, earlier, times_of
 from tracklog.model.assemble.verdicts import Judgement, effective
 from tracklog.model.events import HookRan, LogEvent, Place, PromptGiven, TaskSeen, ToolReturned
 from tracklog.model.fold.thread import CallFacts, RequestFacts, TurnFacts
@@ -23,7 +23,6 @@ _LONGEST_ERROR = 2000
 _SHELLS = ("Bash", "PowerShell")
 _DEFAULT_LIMIT_MS = 120_000
 _BEFORE = ("PreToolUse", "PermissionRequest")
-_LONGEST_MS = 366 * 86_400_000
 
 
 class Setting(NamedTuple):
@@ -44,7 +43,7 @@ class Setting(NamedTuple):
 def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
     """The call with all that is known of it."""
     called, result = facts.called, effective(facts.results)
-    took_ms, took_by = _took(facts, result)
+    times = times_of(facts, result, judged, is_alone=len(setting.group) < 2)
     return Call(
         id=called.call,
         session=setting.writer or setting.session,
@@ -66,13 +65,16 @@ def call_value(facts: CallFacts, judged: Judgement, setting: Setting) -> Call:
         called_at=called.at,
         returned_at=result.at if result else None,
         ended_at=_ended_at(setting.seen) if setting.seen else None,
-        took_ms=took_ms,
-        took_by=took_by,
+        took_ms=times.took_ms,
+        took_by=times.took_by,
+        run_ms=times.run_ms,
+        waited_ms=times.waited_ms,
         exit_code=_exit_code(facts, result, setting.seen),
         error=_error(judged, result),
         decision=result.decision if result else None,
         feedback=result.feedback if result else None,
         results=[_result(one, called.name) for one in facts.results],
+        noted=next((note.report for note in reversed(facts.reports) if note.report), Raw()),
         group=setting.group,
         inherited_by=[setting.session] if setting.writer else setting.inherited_by,
         is_inherited=setting.writer is not None,
@@ -95,17 +97,6 @@ def _ran_input(facts: CallFacts) -> Raw:
     return next((hook.ran_input for hook in facts.hooks if hook.ran_input), facts.called.ran_input)
 
 
-def between_ms(start: str | None, end: str | None) -> float | None:
-    """Milliseconds between two times of a log; None where one is missing or they run backwards."""
-    if start is None or end is None:
-        return None
-    try:
-        took = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-    except (ValueError, TypeError):
-        return None
-    return round(took * 1000, 3) if took >= 0 else None
-
-
 def hook_run(hook: HookRan) -> HookRun:
     """A hook's run as a value."""
     return HookRun(
@@ -119,19 +110,6 @@ def hook_run(hook: HookRan) -> HookRun:
         at=hook.at,
         place=hook.place,
     )
-
-
-def _took(facts: CallFacts, result: ToolReturned | None) -> tuple[float | None, Any]:
-    for note in facts.reports:
-        if note.took_ms is not None:
-            return note.took_ms, "stated"
-    if result is not None and result.took_ms is not None:
-        return result.took_ms, "stated"
-    for hook in facts.hooks:
-        if hook.call_took_ms is not None:
-            return hook.call_took_ms, "stated"
-    measured = between_ms(facts.called.at, result.at if result else None)
-    return measured, "log_times" if measured is not None else None
 
 
 def _is_moved_by_time_limit(facts: CallFacts, result: ToolReturned | None) -> bool:
@@ -226,17 +204,6 @@ def _heard_phases(hook: HookRan, beside: list[HookRan]) -> list[Phase]:
     was_asked = any(other.outcome == "asked" for other in beside)
     began = earlier(hook.at, hook.call_took_ms) if was_asked else None
     return [told] if began is None else [Phase(what="allowed", at=began, place=hook.place), told]
-
-
-def earlier(at: str | None, by_ms: float | None) -> str | None:
-    """A time of a log, so many milliseconds before."""
-    if at is None or by_ms is None or not 0 <= by_ms < _LONGEST_MS:
-        return None
-    try:
-        moment = datetime.fromisoformat(at) - timedelta(milliseconds=by_ms)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _hook_phase(hook: HookRan) -> str:

@@ -22,6 +22,8 @@ NOT_MADE = frozenset(
 _PATCH = "*** Begin Patch"
 _MOST_EDITS = 200
 _EDITORS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch"})
+_READERS = frozenset({"Read", "NotebookRead", "view_image"})
+_PATHS = ("file_path", "notebook_path", "path")
 _LARGEST = 500_000  # bytes of input and result that are parsed for the counts
 
 
@@ -35,6 +37,14 @@ class LineCounts(NamedTuple):
 def changes_of_call(asked: object, answered: object) -> list[ChangedFile]:
     """The files that a call changed, or wanted to change; none for other calls."""
     return _of_answer(answered) or _of_question(asked)
+
+
+def files_read(name: str, asked: object, noted: object) -> list[str]:
+    """The files that a call read: one that its tool names, or those that Codex found in a command."""
+    if name in _READERS and isinstance(asked, Mapping):
+        return list(filter(None, [next(filter(None, (_text(asked, key) for key in _PATHS)), None)]))
+    listed = noted.get("read") if isinstance(noted, Mapping) else None
+    return [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
 
 
 def line_counts(name: str, given: Raw, report: Raw) -> LineCounts | None:

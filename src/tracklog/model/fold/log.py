@@ -153,8 +153,17 @@ def _forget_output(event: ToolReturned) -> None:
     event.full_text = ""
 
 
+def _forget_report(event: CallReported) -> None:
+    event.report = Raw()
+
+
 # What a verdict may still need of big texts is kept, and nothing else of their line.
 _FORGET_TEXT = cast(
     dict[type[LogEvent], Callable[[LogEvent], None]],
-    {ToolCalled: _forget_input, ModelReplied: _forget_words, ToolReturned: _forget_output},
+    {
+        ToolCalled: _forget_input,
+        ModelReplied: _forget_words,
+        ToolReturned: _forget_output,
+        CallReported: _forget_report,
+    },
 )

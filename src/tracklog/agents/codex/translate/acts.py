@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Raw
 
 from tracklog.agents.codex.records import tool_events, turn_items
-from tracklog.agents.codex.records.parts import Duration
+from tracklog.agents.codex.records.parts import Duration, ParsedCommand
 from tracklog.agents.codex.translate.state import Memory, Where
 from tracklog.model.events import (
     CallProgressed,
@@ -104,8 +104,15 @@ def _command(item: turn_items.CommandExecutionItem | tool_events.ExecCommandEnd)
         took_ms=_ms(item.duration),
         text=item.aggregated_output or item.stdout or "",
         is_denied=is_denied,
+        report=_read_by(item.parsed_cmd),
         input=_raw({"command": item.command, "workdir": item.cwd}),
     )
+
+
+def _read_by(commands: list[ParsedCommand] | None) -> Raw:
+    """The files that a command read, as the client parsed it."""
+    paths = [one.path or one.name for one in commands or () if one.type == "read" and (one.path or one.name)]
+    return _raw({"read": paths}) if paths else Raw()
 
 
 def _patch(item: turn_items.FileChangeItem | tool_events.PatchApplyEnd) -> CallEnd:
