@@ -194,6 +194,12 @@ def tracklog_home(given: Path | None) -> Path:
 StrPath = str | os.PathLike[str]
 
 
+def usual_home() -> Path:
+    """Where tracklog keeps its files if nobody says otherwise: `TRACKLOG_HOME`, else the system's place."""
+    named = os.environ.get("TRACKLOG_HOME")
+    return tracklog_home(Path(named) if named else None)
+
+
 def tilde(path: StrPath) -> str:
     """The path as people write it: with ~ for the home directory."""
     text, home = os.fspath(path), os.environ.get("HOME", "").rstrip("/")

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracklog import __version__
 from tracklog.sources.log_file import FileStamp, Root, folder_time
 from tracklog.store.database import put_setting, setting
 from tracklog.store.file_stamps import OUT_OF_REACH, folders_of, root_key, stamps
+from tracklog.version import __version__
 
 if TYPE_CHECKING:
     import sqlite3

@@ -8,7 +8,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from tracklog.ledger.ledger import Ledger
 from tracklog.ledger.prices.rates import Prices, Rates, cost_pico_usd
 from tracklog.ledger.pricing import RequestFilter
 from tracklog.ledger.report import all_entries, report
-from tracklog.model.usage import STANDARD, Entry, Terms, Tokens, UsageReport, UsageRow
+from tracklog.model.usage import STANDARD, Certainty, Entry, Terms, Tokens, UsageReport, UsageRow
 
 
 class CostSum(NamedTuple):
@@ -29,6 +29,7 @@ class CostSum(NamedTuple):
 
 
 NOTHING = CostSum(0)
+_GRADES: tuple[Certainty, ...] = ("missing", "partial", "final")  # the least certain first
 
 
 class RequestCost(NamedTuple):
@@ -45,6 +46,30 @@ class RequestCost(NamedTuple):
             return None
         rates = _prompt_rates(self.rates, self.entry.tokens) if self.rates is not None else None
         return PricedUsage(self.entry.tokens, is_final=self.entry.certainty == "final", rates=rates)
+
+
+class RequestSpending(NamedTuple):
+    """What a request used and cost, from all its parts."""
+
+    tokens: Tokens | None = None  # None: the log does not say, or it is another session's request
+    certainty: Certainty | None = None
+    cost: CostSum = CostSum()
+
+
+def spending_of(costs: Sequence[RequestCost]) -> RequestSpending:
+    """What a request in these parts used and cost; the least certain part decides how certain that is."""
+    if not costs:
+        return RequestSpending()
+    grades = {cost.entry.certainty for cost in costs}
+    certainty = next(grade for grade in _GRADES if grade in grades)
+    parts = [cost.entry.tokens for cost in costs]
+    tokens = None if certainty == "missing" else parts[0] if len(parts) == 1 else _added(parts)
+    return RequestSpending(tokens, certainty, sum_of(costs))
+
+
+def _added(parts: Sequence[Tokens]) -> Tokens:
+    names = Tokens.__struct_fields__
+    return Tokens(*(sum(getattr(one, name) for one in parts) for name in names))
 
 
 def request_costs(ledger: Ledger, prices: Prices) -> Iterator[RequestCost]:

@@ -14,7 +14,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from tracklog.ledger.context_window import PricedUsage
-from tracklog.ledger.cost_sums import CostSum, RequestCost, request_costs, sum_of, sums_by_session
+from tracklog.ledger.cost_sums import (
+    CostSum,
+    RequestCost,
+    RequestSpending,
+    request_costs,
+    spending_of,
+    sum_of,
+    sums_by_session,
+)
 from tracklog.ledger.ledger import Ledger
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.scan import spent_in
@@ -40,6 +48,10 @@ class Costs:
     def of(self, request: RequestId) -> list[RequestCost]:
         """Costs of a request, in one part or several; empty for one that belongs to another session."""
         return [cost for cost in self._by_request.get(request, []) if self._is_own(cost)]
+
+    def spending(self, request: RequestId) -> RequestSpending:
+        """What a request used and cost; nothing for one that belongs to another session."""
+        return spending_of(self.of(request))
 
     def sum_over(self, requests: Iterable[Request]) -> CostSum:
         """The sum over some of its requests."""

@@ -22,13 +22,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tracklog.model.run_request import Limits, RunRequest
     from tracklog.run.child import Child
-    from tracklog.run.launch import start
+    from tracklog.run.launch import run, start
     from tracklog.run.recovery import recover
     from tracklog.run.result import EndedBy, Result
     from tracklog.run.stream import RunEvent
     from tracklog.run.trust import Untrusted
 
-__all__ = ["Child", "EndedBy", "Limits", "Result", "RunEvent", "RunRequest", "Untrusted", "recover", "start"]
+__all__ = [
+    "Child",
+    "EndedBy",
+    "Limits",
+    "Result",
+    "RunEvent",
+    "RunRequest",
+    "Untrusted",
+    "recover",
+    "run",
+    "start",
+]
 
 _HOME_OF = {
     "Child": "tracklog.run.child",
@@ -39,6 +50,7 @@ _HOME_OF = {
     "Untrusted": "tracklog.run.trust",
     "RunRequest": "tracklog.model.run_request",
     "recover": "tracklog.run.recovery",
+    "run": "tracklog.run.launch",
     "start": "tracklog.run.launch",
 }
 _OLD_NAMES = {"Heard": "RunEvent", "Wish": "RunRequest"}

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracklog.home import Home
+from tracklog.home import Home, usual_home
 from tracklog.model.run_request import RunRequest
 from tracklog.run.prepare import new_run, prepare, put_away
 from tracklog.run.process.supervise import start_supervised
@@ -18,6 +18,7 @@ from tracklog.run.request import checked
 if TYPE_CHECKING:
     from tracklog.ledger.prices.rates import Prices
     from tracklog.run.child import Child
+    from tracklog.run.result import Result
 
 # Lazy imports: the client starts before what only its end needs is loaded.
 
@@ -68,6 +69,14 @@ def start(
         raise
 
 
+def run(
+    request: RunRequest, *, home: Path | Home | None = None, env: Mapping[str, str] | None = None
+) -> Result:
+    """Starts a child and waits for its result; the child is cancelled if the wait is interrupted."""
+    with start(request, home=home, env=env) as child:
+        return child.result()
+
+
 def _bytes_of(prompt: str) -> bytes:
     """The prompt as bytes, as it came from a terminal or a file; half characters from elsewhere become `?`."""
     try:
@@ -86,12 +95,3 @@ def prices_of(home: Home) -> Callable[[], Prices]:
         return prices_with(home.path / NAME)
 
     return prices
-
-
-def usual_home() -> Path:
-    """The default folder of tracklog's own files."""
-    if named := os.environ.get("TRACKLOG_HOME"):
-        return Path(named).absolute()
-    from platformdirs import user_data_path
-
-    return user_data_path("tracklog")

@@ -16,8 +16,7 @@ from tracklog.conversation.moments import RequestText as RequestText
 from tracklog.conversation.moments import ThreadSelection as ThreadSelection
 from tracklog.home import Home, tracklog_home
 from tracklog.ledger.cost_sums import CostSum as CostSum
-from tracklog.ledger.cost_sums import RequestCost as RequestCost
-from tracklog.ledger.cost_sums import sum_of as sum_of
+from tracklog.ledger.cost_sums import RequestSpending as RequestSpending
 from tracklog.model.session import Session
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from tracklog.app.session.show import CostSum, RequestCost, sum_of
+from msgspec import structs
+
 from tracklog.model.session import (
     Branch,
     Compaction,
@@ -31,7 +32,7 @@ from tracklog.views.documents.runs import leaf_rows, lineage_row
 from tracklog.views.documents.sessions import Row, cost_row, place_row, session_row
 
 if TYPE_CHECKING:
-    from tracklog.app.session.show import Conversation, Costs, ThreadTree
+    from tracklog.app.session.show import Conversation, Costs, RequestSpending, ThreadTree
 
 _DEEPEST = 100  # levels of agents that are nested inside one another
 
@@ -76,23 +77,15 @@ def graph_document(session: Session) -> Row:
     }
 
 
-def spent_row(costs: Sequence[RequestCost]) -> Row:
+def _spent_row(spent: RequestSpending) -> Row:
     """What a request used and cost; null if the log does not say, or it belongs to another session."""
-    if not costs:
-        return {"tokens": None, "certainty": None, **cost_row(CostSum())}
-    grades = {cost.entry.certainty for cost in costs}
-    certainty = next(grade for grade in ("missing", "partial", "final") if grade in grades)
-    tokens = None if certainty == "missing" else _tokens_row([cost.entry.tokens for cost in costs])
-    return {"tokens": tokens, "certainty": certainty, **cost_row(sum_of(costs))}
+    tokens = None if spent.tokens is None else _tokens_row(spent.tokens)
+    return {"tokens": tokens, "certainty": spent.certainty, **cost_row(spent.cost)}
 
 
-def _tokens_row(tokens: Iterable[Tokens]) -> Row:
-    names = Tokens.__struct_fields__
-    sums = dict.fromkeys(names, 0)
-    for one in tokens:
-        for name in names:
-            sums[name] += getattr(one, name)
-    return {name if name == "web_searches" else f"{name}_tokens": n for name, n in sums.items()}
+def _tokens_row(tokens: Tokens) -> Row:
+    figures = structs.asdict(tokens)
+    return {name if name == "web_searches" else f"{name}_tokens": n for name, n in figures.items()}
 
 
 def turn_row(turn: Turn, requests: Iterable[Request], costs: Costs, *, with_thinking: bool) -> Row:
@@ -128,7 +121,7 @@ def _request_row(request: Request, costs: Costs, *, with_thinking: bool) -> Row:
         "text": request.text,
         "calls": list(request.calls),
         "grouped_by": request.grouped_by,
-        **spent_row(costs.of(request.id)),
+        **_spent_row(costs.spending(request.id)),
     }
     return {**row, "thinking": request.thinking} if with_thinking else row
 

@@ -1,0 +1,3 @@
+"""The version of tracklog, for modules below the public package."""
+
+__version__ = "0.1.0"
