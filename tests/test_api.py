@@ -84,3 +84,13 @@ def test_an_old_name_of_the_api_of_runs_still_works_and_warns(old: str, new: str
 
     with pytest.warns(DeprecationWarning, match=f"tracklog.run.{new}"):
         assert getattr(run, old) is getattr(run, new)
+
+
+def test_a_function_stays_one_after_the_package_of_its_name_was_imported() -> None:
+    import tracklog.search.find
+    import tracklog.sessions.rows
+    import tracklog.sql.ask
+
+    assert callable(tracklog.sessions)
+    assert callable(tracklog.sql)
+    assert callable(tracklog.search)

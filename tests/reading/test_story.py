@@ -15,11 +15,12 @@ import zstandard
 import tracklog
 from tests.model.lines import Line, at, log, reply, result, use, user
 from tests.sources.tree import ONE, TWO, plant
+from tracklog import read
 from tracklog.agents.discovery import find_at
 from tracklog.errors import UserError
 from tracklog.model.session import Session
 from tracklog.reading.session_files import group
-from tracklog.reading.session_reader import read, read_session
+from tracklog.reading.session_reader import read_session
 
 PROJECT = ".claude/projects/-w"
 DAY = ".codex/sessions/2026/11/15"

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from tests.live.live_home import ONE, LiveHome, append, now
+from tracklog import read
 from tracklog.live.watch.watcher import Watch
 from tracklog.model.states import LiveState
 from tracklog.reading.session_files import Name
-from tracklog.reading.session_reader import read
 from tracklog.sources.log_file import Root
 
 

@@ -24,9 +24,9 @@ import pytest
 
 from tests.live.live_home import ONE, LiveHome, append, start_ticks
 from tests.views.cli.command import Answer, tracklog
+from tracklog import read
 from tracklog.home import Home
 from tracklog.live.watch.watcher import Watch
-from tracklog.reading.session_reader import read
 
 MINUTE_MS = 60_000
 PROCESSES = ("lives", "dead", "reused", "unnamed", "no registry")

@@ -25,10 +25,10 @@ import pytest
 from tests.live.live_home import ONE, LiveHome, append, now_ms, start_ticks
 from tests.regressions.test_one_answer_about_a_process import AGES, MINUTE_MS, Made, moment
 from tests.views.cli.command import tracklog
+from tracklog import read
 from tracklog.agents.discovery import roots_at
 from tracklog.live.watch.watcher import Watch
 from tracklog.model.states import LiveState
-from tracklog.reading.session_reader import read
 from tracklog.sources.log_file import Root
 
 THREAD = "019f0001-aaaa-7aaa-8aaa-000000000001"

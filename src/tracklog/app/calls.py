@@ -119,6 +119,11 @@ def list_calls(
             calls = query.chosen(_calls_in_index(sessions, query))
             yield CallList(_with_inputs(sessions, calls, of_all=with_inputs), sessions)
             return
+    yield calls_in_logs(query, talk, shows_progress=shows_progress)
+
+
+def calls_in_logs(query: CallsQuery, talk: Talk = QUIET, *, shows_progress: bool = True) -> CallList:
+    """The calls that fit, with their results, which the index does not hold."""
     from tracklog.app.scope.read_sessions import Stories  # all readers come with it
 
     stories = Stories(query.roots, agent=query.agent, filters=query.filters, home=query.home, talk=talk)
@@ -129,7 +134,7 @@ def list_calls(
     )
     known = stories.ids
     calls = query.chosen(one for story in each for one in _calls_of(story) if not _is_elsewhere(one, known))
-    yield CallList(calls, stories, has_sessions=query.session is not None or bool(stories.groups))
+    return CallList(calls, stories, has_sessions=query.session is not None or bool(stories.groups))
 
 
 def _index_for(query: CallsQuery, talk: Talk) -> AbstractContextManager[Index | None]:

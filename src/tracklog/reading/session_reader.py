@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from tracklog.agents.discovery import find_at
 from tracklog.agents.hooks.events import heard
@@ -138,28 +139,27 @@ _NEWEST = 2_000  # pieces of a log that show the current state
 _FOLDED = THREAD_KINDS | {FileKind.META, FileKind.JOURNAL}
 
 
-def read(
-    path: str | os.PathLike[str],
-    *,
-    home: str | os.PathLike[str] | None = None,
-    roots: Sequence[str | os.PathLike[str]] = (),
-) -> Session:
-    """Reads the whole session that a log belongs to: its main thread, its subagents, its calls with their verdicts.
+class FoundSession(NamedTuple):
+    """The files of a session, and those of the sessions that may share history with it."""
 
-    `path` is any of the session's files. Its files in the project's folder, or in Codex's home, are read too; of a
-    session of Claude Code its logs in the other projects of that home. `roots` are searched instead, as with `--root`.
-    `home` is a folder of tracklog's own files: what its hook received about the session is added.
-    """
+    files: SessionFiles
+    kin: Kinship
+
+    def read(self, home: Home | None) -> Session:
+        """Read it, with what the hook received if `home` is tracklog's own, and a look at its process."""
+        spool = SpoolReader(home.path) if home is not None else None
+        lives = SessionLives(home, homes=claude_homes(os.environ))
+        return read_session(self.files, self.kin, now=datetime.now(UTC), spool=spool, lives=lives)
+
+
+def session_at(path: str | os.PathLike[str], roots: Sequence[Path] = ()) -> FoundSession:
+    """The session that a log belongs to: its files in the folder around the log, or below `roots`."""
     file = _one_file(path)
-    near = neighbours_of(file, roots=[Path(root) for root in roots])
+    near = neighbours_of(file, roots=roots)
     session = near.session_with(file)
     if session is None:
         raise UserError(f"{os.fspath(path)} is no log of a session of Claude Code or Codex")
-    kin = Kinship([session, *near.relatives.of(session)])
-    ours = Home(Path(home)) if home else None
-    spool = SpoolReader(ours.path) if ours is not None else None
-    lives = SessionLives(ours, homes=claude_homes(os.environ))
-    return read_session(session, kin, now=datetime.now(UTC), spool=spool, lives=lives)
+    return FoundSession(session, Kinship([session, *near.relatives.of(session)]))
 
 
 def read_session(

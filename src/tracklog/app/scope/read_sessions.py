@@ -34,7 +34,7 @@ from tracklog.model.session import Session
 from tracklog.model.session_rules import is_about_a_file, is_listed, is_only_warmups, is_unread
 from tracklog.reading.family import Kinship, Name, families, family
 from tracklog.reading.session_files import SessionFiles, group
-from tracklog.reading.session_reader import SpoolReader, read, read_session
+from tracklog.reading.session_reader import SpoolReader, read_session, session_at
 from tracklog.sources.log_file import LogFile
 
 
@@ -196,7 +196,9 @@ class Stories:
                 return self._read(files, advance)
         if matches and not matches[0].size:
             raise NotThere(f"nothing was written to {matches[0].path} yet")
-        return read(matches[0].path, home=self._home) if matches else None  # a file outside of all roots
+        return (
+            session_at(matches[0].path).read(Home(self._home)) if matches else None
+        )  # a file outside of all roots
 
     def _called_by_run(self, text: str) -> Session | None:
         session = session_of_run(Home(self._home), text)
