@@ -92,7 +92,7 @@ def both(root: Path, home: Home) -> Iterator[tuple[list[Listed], list[Listed]]]:
 
 
 def opened_thread(
-    database: Database, root: Path, story: Session, thread: str
+    database: Database, root: Path, story: Session, thread: str, *, branch: str = "main"
 ) -> tuple[ThreadReading, list[ShownRow]] | None:
     threads, roots = OpenThreads(), roots_at(root)
     session = threads.session(
@@ -105,7 +105,7 @@ def opened_thread(
         placed_turns(database, session, reading, thread),
         ways_through(database, session, reading, thread),
     )
-    seen = seen_from(ways, turns, sides_of(session, reading, thread), "main")
+    seen = seen_from(ways, turns, sides_of(session, reading, thread), branch)
     head = session.head
     asked = ThreadContext(head.agent, head.id, head.known, database.db, head.is_settled, NOT_LOOKED, NOW)
     return reading, window(asked, reading, 1, reading.lines.n, seen=seen)
@@ -177,3 +177,24 @@ def test_a_prompt_between_the_calls_of_an_answer_is_where_it_came(tmp_path: Path
     (page, _), *_ = both(tmp_path / "logs", Home(tmp_path / "home"))
     kinds = [kind for kind, _ in groupby(page, key=lambda one: one[1])]
     assert kinds == ["prompt", "answer", "call", "prompt", "call", "answer"]
+
+
+def test_a_left_branch_is_in_show_what_it_has_alone_and_on_the_page_with_its_past(tmp_path: Path) -> None:
+    left: list[Line | bytes] = [
+        user("a", None, "begin", timestamp=at(1)),
+        reply("b", "a", "m1", "Begun.", timestamp=at(2)),
+        user("c", "b", "the wrong way", timestamp=at(3)),
+        reply("d", "c", "m2", use("t1", command="false"), timestamp=at(4)),
+        user("e", "b", "the right way", timestamp=at(6)),
+        reply("f", "e", "m3", "Right.", timestamp=at(7)),
+    ]
+    write_home(tmp_path / "logs", *left)
+    with writing(Home(tmp_path / "home")) as database:
+        read_in(database, tmp_path / "logs")
+        (story,) = Stories([tmp_path / "logs"], agent=None, filters=Filters()).each()
+        opened = opened_thread(database, tmp_path / "logs", story, MAIN, branch="c")
+        assert opened is not None
+        reading, rows = opened
+        shown = list(in_show(ThreadSelection(story, branch="c").moments(), reading))
+    assert shown == [(3, "prompt"), (4, "call")]
+    assert on_the_page(rows) == [(1, "prompt"), (2, "answer"), *shown]
