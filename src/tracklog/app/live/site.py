@@ -2,13 +2,13 @@
 
 Rules
   1. One `Site` for the life of the server. Its parts may be used from many threads.
-  2. A connection to the index belongs to one request.
+  2. It holds no connection to the index: a use case opens one for each request.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock, Thread
@@ -25,7 +25,6 @@ from tracklog.ledger.prices.rates import NAME, Prices, prices_with
 from tracklog.live.board.board import BoardRow
 from tracklog.secrets.find import find
 from tracklog.sources.log_file import Root as Root
-from tracklog.store.database import Database, reading
 from tracklog.store.database import StoreError as StoreError
 from tracklog.store.scope import Scope, scope_of
 
@@ -57,10 +56,6 @@ class Site:
     def __post_init__(self) -> None:
         self.survey = DoctorSurvey(self.home, self.roots)
         self.index_health = IndexHealth(self.home, self.roots, self.prices)
-
-    def reading(self) -> AbstractContextManager[Database | None]:
-        """The index, for one request; None while there is none."""
-        return reading(self.home)
 
     def prices(self) -> Prices:
         """Prices of models, with the user's own; read once."""

@@ -49,6 +49,7 @@ from tracklog.model.states import NOT_LOOKED
 from tracklog.secrets.redact import NotClean, redactor_of
 from tracklog.sessions.tables_session import calls_called, sessions_beginning_with
 from tracklog.store.database import Database
+from tracklog.store.database import reading as open_index
 
 
 class ThreadQuery(NamedTuple):
@@ -164,7 +165,7 @@ class OpenedThread(NamedTuple):
 @contextmanager
 def opened_thread(site: Site, asked: ThreadQuery, *, fresh: bool = False) -> Iterator[OpenedThread]:
     """Opens a thread; `fresh`: without the cache of sessions. Raises NotFound."""
-    with site.reading() as database:
+    with open_index(site.home) as database:
         session = site.threads.session(
             database, asked.agent, asked.id, roots=site.roots, scope=site.scope, anew=fresh
         )
@@ -183,7 +184,7 @@ def opened_thread(site: Site, asked: ThreadQuery, *, fresh: bool = False) -> Ite
 
 def sessions_named_alike(site: Site, id: str) -> list[tuple[str, str]]:
     """The agents and ids of sessions whose ids begin alike."""
-    with site.reading() as database:
+    with open_index(site.home) as database:
         return sessions_beginning_with(database.db, id[:8], site.scope) if database is not None and id else []
 
 
