@@ -14,7 +14,7 @@ from tests.model.lines import Line, at, reply, result, use, user
 from tracklog.agents.discovery import roots_at
 from tracklog.app.demo import write_sample
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
+from tracklog.app.scope.read_sessions import SessionReader
 from tracklog.conversation.branches import seen_from
 from tracklog.conversation.moments import (
     Interrupted,
@@ -81,7 +81,7 @@ def both(root: Path, home: Home) -> Iterator[tuple[list[Listed], list[Listed]]]:
     """Each thread with a log of its own, as the page and as `show` list it."""
     with writing(home) as database:
         read_in(database, root)
-        for story in Stories([root], agent=None, filters=Filters(), home=home.path).each():
+        for story in SessionReader([root], agent=None, filters=Filters(), home=home.path).each():
             for thread in story.threads:
                 name = MAIN if thread is story.main else thread.id
                 opened = opened_thread(database, root, story, name)

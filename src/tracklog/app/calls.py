@@ -24,7 +24,7 @@ from tracklog.model.session_rules import is_tool
 
 if TYPE_CHECKING:
     from tracklog.app.scope.indexed_sessions import IndexedSessions
-    from tracklog.app.scope.read_sessions import Stories
+    from tracklog.app.scope.read_sessions import SessionReader
     from tracklog.model.session import Call, Session
     from tracklog.sessions.tables_calls import FoundCall
     from tracklog.sessions.tables_lists import KnownSession
@@ -89,7 +89,11 @@ class CallList:
     """The calls that fit, as they are read."""
 
     def __init__(
-        self, calls: Iterable[ListedCall], source: IndexedSessions | Stories, *, has_sessions: bool = True
+        self,
+        calls: Iterable[ListedCall],
+        source: IndexedSessions | SessionReader,
+        *,
+        has_sessions: bool = True,
     ) -> None:
         self._calls = calls
         self._source = source
@@ -124,17 +128,17 @@ def list_calls(
 
 def calls_in_logs(query: CallsQuery, talk: Talk = QUIET, *, shows_progress: bool = True) -> CallList:
     """The calls that fit, with their results, which the index does not hold."""
-    from tracklog.app.scope.read_sessions import Stories  # all readers come with it
+    from tracklog.app.scope.read_sessions import SessionReader  # all readers come with it
 
-    stories = Stories(query.roots, agent=query.agent, filters=query.filters, home=query.home, talk=talk)
+    reader = SessionReader(query.roots, agent=query.agent, filters=query.filters, home=query.home, talk=talk)
     each = (
-        stories.each(shows_progress=shows_progress)
-        if query.session is None
-        else [stories.named(query.session)]
+        reader.each(shows_progress=shows_progress) if query.session is None else [reader.named(query.session)]
     )
-    known = stories.ids
-    calls = query.chosen(one for story in each for one in _calls_of(story) if not _is_elsewhere(one, known))
-    return CallList(calls, stories, has_sessions=query.session is not None or bool(stories.groups))
+    known = reader.ids
+    calls = query.chosen(
+        one for session in each for one in _calls_of(session) if not _is_elsewhere(one, known)
+    )
+    return CallList(calls, reader, has_sessions=query.session is not None or bool(reader.groups))
 
 
 def _index_for(query: CallsQuery, talk: Talk) -> AbstractContextManager[Index | None]:

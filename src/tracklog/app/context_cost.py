@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
+from tracklog.app.scope.read_sessions import SessionReader
 from tracklog.app.session.show import costs_of
 from tracklog.app.talk import QUIET, Talk
 from tracklog.ledger.context_cost import KINDS as KINDS
@@ -50,11 +50,11 @@ def context_report(
     talk: Talk = QUIET,
 ) -> ContextReport:
     """The items of the prompts of the session that a person means."""
-    stories = Stories(roots, agent=agent, filters=filters, home=home, talk=talk)
-    story = stories.named(session)
-    costs = costs_of(stories, story, home)
-    things = carried(story, contents_of(stories.files_of(story)[0]), costs.spent())
-    return ContextReport(story, things, costs.sum)
+    reader = SessionReader(roots, agent=agent, filters=filters, home=home, talk=talk)
+    found = reader.named(session)
+    costs = costs_of(reader, found, home)
+    things = carried(found, contents_of(reader.files_of(found)[0]), costs.spent())
+    return ContextReport(found, things, costs.sum)
 
 
 def cost_of_things(things: Iterable[Thing]) -> int | None:

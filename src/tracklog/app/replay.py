@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
+from tracklog.app.scope.read_sessions import SessionReader
 from tracklog.app.talk import QUIET, Talk
 from tracklog.errors import UserError
 from tracklog.home import tracklog_home
@@ -52,8 +52,8 @@ def replayed(
     """Prepare to play sessions; refusals come at once."""
     target = asked.directory.absolute()
     spool = _spool_of(target, asked.spool, hooks=asked.hooks)
-    stories = Stories(roots, agent=agent, filters=Filters(), home=home, talk=talk)
-    chosen = list(_chosen(asked.sessions, stories))
+    reader = SessionReader(roots, agent=agent, filters=Filters(), home=home, talk=talk)
+    chosen = list(_chosen(asked.sessions, reader))
     steps = replay(
         chosen,
         target,
@@ -79,11 +79,11 @@ def _spool_of(target: Path, given: Path | None, *, hooks: bool) -> Path | None:
     return given.absolute()
 
 
-def _chosen(names: Iterable[str], stories: Stories) -> Iterator[SessionFiles]:
+def _chosen(names: Iterable[str], reader: SessionReader) -> Iterator[SessionFiles]:
     """The sessions that were named, each once."""
     seen = set()
     for name in names:
-        files = stories.files_of(stories.named(name))[0]
+        files = reader.files_of(reader.named(name))[0]
         if (files.agent, files.id) not in seen:
             seen.add((files.agent, files.id))
             yield files

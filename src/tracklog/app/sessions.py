@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from tracklog.app.scope.indexed_sessions import IndexedSessions, ReadSession
-    from tracklog.app.scope.read_sessions import Stories
+    from tracklog.app.scope.read_sessions import SessionReader
     from tracklog.ledger.prices.rates import Prices
     from tracklog.model.session import Session
     from tracklog.reading.session_files import SessionFiles
@@ -192,24 +192,24 @@ def _sums_of_logs(files: Sequence[SessionFiles], prices: Prices, wanted: Request
 
 
 def _from_logs(query: SessionsQuery, talk: Talk) -> SessionList:
-    from tracklog.app.scope.read_sessions import Stories  # all readers come with it
+    from tracklog.app.scope.read_sessions import SessionReader  # all readers come with it
 
     roots, agent, filters, limit, home, _ = query
-    stories = Stories(roots, agent=agent, filters=filters, home=home, talk=talk)
+    reader = SessionReader(roots, agent=agent, filters=filters, home=home, talk=talk)
     newest = _Newest(limit)
-    for story in stories.each(until=newest.is_complete_before):
-        newest.add(_summary(story, only_here=stories.is_only_here(story)))
-    listed = _priced_by_logs(newest.sessions(), stories, query, talk)
-    n_all = newest.n_seen if newest.saw_all else len(stories.groups)
+    for session in reader.each(until=newest.is_complete_before):
+        newest.add(_summary(session, only_here=reader.is_only_here(session)))
+    listed = _priced_by_logs(newest.sessions(), reader, query, talk)
+    n_all = newest.n_seen if newest.saw_all else len(reader.groups)
     return SessionList(listed, n_all - len(listed), is_sure=newest.saw_all)
 
 
 def _priced_by_logs(
-    listed: Sequence[SessionSummary], stories: Stories, query: SessionsQuery, talk: Talk
+    listed: Sequence[SessionSummary], reader: SessionReader, query: SessionsQuery, talk: Talk
 ) -> list[SessionSummary]:
     from tracklog.ledger.scan import spent_in
 
-    files = stories.files_of_all({(one.agent, one.id) for one in listed})
+    files = reader.files_of_all({(one.agent, one.id) for one in listed})
     with talk.progress("pricing") as (set_total, advance):
         set_total(sum(file.size for one in files for file in one.files))
         ledger, prices = spent_in(files, on_bytes=advance), load_prices(query.home)

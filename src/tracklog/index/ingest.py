@@ -175,7 +175,7 @@ class _UnitReading:
 
     def _settle(self, session: SessionFiles, kin: Kinship | None) -> None:
         spool = self._plan.spool
-        story = read_session(
+        whole = read_session(
             session,
             kin,
             lives=self._plan.lives,
@@ -187,7 +187,7 @@ class _UnitReading:
         for file in session.files:
             if file.path not in self._is_told:
                 self._read(file)
-        rows = rows_of(story, self._plan.numbers)
+        rows = rows_of(whole, self._plan.numbers)
         numbers = {self._plan.numbers.get(str(file.path)) for file in session.files}
         rows.unread = sorted(self._unread & numbers)
         self._emit(rows)

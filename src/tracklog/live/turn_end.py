@@ -51,10 +51,10 @@ def stopped(home: Path, sessions: Collection[str]) -> Stopped | None:
     return None
 
 
-def answer_to_the_last_prompt(story: Session) -> Request | None:
+def answer_to_the_last_prompt(session: Session) -> Request | None:
     """The last request, if it belongs to the last turn of the branch on which the session goes on."""
-    turns = [turn for turn in story.turns if turn.on_active_branch]
-    last = story.final
+    turns = [turn for turn in session.turns if turn.on_active_branch]
+    last = session.final
     return last if last is not None and (not turns or last.id in turns[-1].requests) else None
 
 
@@ -63,19 +63,19 @@ def says(request: Request, answer: str) -> bool:
     return answer.strip() in (request.final_text.strip(), request.text.strip())
 
 
-def is_flushed(story: Session, stop: Stopped | None) -> bool:
+def is_flushed(session: Session, stop: Stopped | None) -> bool:
     """Whether the log holds the whole answer: the text that the hook got, or its own mark that the turn ended."""
-    last = answer_to_the_last_prompt(story)
+    last = answer_to_the_last_prompt(session)
     if last is None or not last.text.strip():
         return False
     if stop is not None and stop.text and says(last, stop.text):
         return True
-    if stop is not None and stop.text and stop.at_ms > _last_ms(story) - _LATE_MS:
+    if stop is not None and stop.text and stop.at_ms > _last_ms(session) - _LATE_MS:
         return False
-    is_closed = bool(story.turns) and story.turns[-1].is_closed
+    is_closed = bool(session.turns) and session.turns[-1].is_closed
     return is_closed or last.stop_reason is not None
 
 
-def _last_ms(story: Session) -> int:
-    at = moment_ms(story.last_at)
+def _last_ms(session: Session) -> int:
+    at = moment_ms(session.last_at)
     return 0 if at == NO_TIME else at

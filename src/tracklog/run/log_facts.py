@@ -75,41 +75,41 @@ def collect(
     began = time.monotonic()
     while True:
         files = look()
-        story = read_session(files, is_alive=False, now=datetime.now(UTC)) if files is not None else None
+        session = read_session(files, is_alive=False, now=datetime.now(UTC)) if files is not None else None
         waited_s = time.monotonic() - began
-        if (story is not None and _is_whole(story, said)) or waited_s >= patience_s:
+        if (session is not None and _is_whole(session, said)) or waited_s >= patience_s:
             break
         time.sleep(_PAUSE_S)
-    if story is None:
+    if session is None:
         return NOTHING_COLLECTED._replace(waited_ms=int(waited_s * 1000))
-    return _told_by(story, since_ms, cwd)._replace(waited_ms=int(waited_s * 1000))
+    return _told_by(session, since_ms, cwd)._replace(waited_ms=int(waited_s * 1000))
 
 
-def _is_whole(story: Session, said: str | None) -> bool:
-    last = answer_to_the_last_prompt(story)
+def _is_whole(session: Session, said: str | None) -> bool:
+    last = answer_to_the_last_prompt(session)
     if said is None or last is None:
         return said is None
     return says(last, said)
 
 
-def _told_by(story: Session, since_ms: int, cwd: Path) -> Collected:
-    last = answer_to_the_last_prompt(story)
+def _told_by(session: Session, since_ms: int, cwd: Path) -> Collected:
+    last = answer_to_the_last_prompt(session)
     is_ours = last is not None and _is_since(last.at, since_ms)
-    calls = [call for thread in story.main.walk() for call in thread.calls if _is_own(call, since_ms)]
-    requests = [one for one in story.main.requests if not one.is_inherited and _is_since(one.at, since_ms)]
+    calls = [call for thread in session.main.walk() for call in thread.calls if _is_own(call, since_ms)]
+    requests = [one for one in session.main.requests if not one.is_inherited and _is_since(one.at, since_ms)]
     return Collected(
         text=(last.final_text or None) if last is not None and is_ours else None,
         n_requests=sum(not one.is_synthetic for one in requests),
         calls=dict(sorted(Counter(call.verdict for call in calls).items())),
         denials=tuple(_denial(call) for call in calls if call.verdict in _DENIED),
         files_changed=tuple(sorted(set(_changed_by(calls, cwd)))),
-        entrypoint=story.entrypoint,
-        is_finished=is_ours and last is not None and _is_finished(story, last),
+        entrypoint=session.entrypoint,
+        is_finished=is_ours and last is not None and _is_finished(session, last),
     )
 
 
-def _is_finished(story: Session, last: Request) -> bool:
-    turn = story.turns[-1] if story.turns else None
+def _is_finished(session: Session, last: Request) -> bool:
+    turn = session.turns[-1] if session.turns else None
     is_closed = turn is not None and turn.is_closed and not turn.is_interrupted  # Codex closes both kinds
     return last.error is None and (last.stop_reason == "end_turn" or is_closed)
 

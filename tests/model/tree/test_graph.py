@@ -257,7 +257,7 @@ def test_a_compaction_is_no_branch_and_the_path_begins_at_it() -> None:
     graph = graph_of(COMPACTED)
     graph.compacted(NodeId("b"), logical_parent=NodeId("a1"))
     assert graph.path() == ["b", "s", "p2", "a2"]
-    assert graph.story() == ["p1", "c1", "r1", "a1", "b", "s", "p2", "a2"]
+    assert graph.history() == ["p1", "c1", "r1", "a1", "b", "s", "p2", "a2"]
     assert (left(graph), graph.abandoned()) == ([], set())
 
 
@@ -267,7 +267,7 @@ def test_what_a_compaction_kept_stands_behind_its_summary() -> None:
         NodeId("b"), logical_parent=NodeId("a1"), head=NodeId("r1"), anchor=NodeId("s"), tail=NodeId("a1")
     )
     assert graph.path() == ["b", "s", "r1", "a1", "p2", "a2"]
-    assert graph.story() == ["p1", "c1", "b", "s", "r1", "a1", "p2", "a2"]
+    assert graph.history() == ["p1", "c1", "b", "s", "r1", "a1", "p2", "a2"]
 
 
 def test_records_that_hang_on_the_kept_tail_follow_the_summary_too() -> None:
@@ -289,7 +289,7 @@ def test_a_mark_before_a_compaction_leads_over_it() -> None:
 def test_a_compaction_that_follows_itself_ends_every_walk() -> None:
     graph = graph_of(COMPACTED)
     graph.compacted(NodeId("b"), logical_parent=NodeId("a2"))
-    assert set(graph.story()) == {"b", "s", "p2", "a2"}
+    assert set(graph.history()) == {"b", "s", "p2", "a2"}
 
 
 def test_a_compaction_whose_kept_records_stand_nowhere_keeps_none() -> None:

@@ -88,14 +88,22 @@ def told(steps: list[Step]) -> Graph:
 
 def everything(graph: Graph) -> tuple[object, ...]:
     paths = [graph.path(id) for id in graph.nodes]
-    return graph.leaf, graph.path(), graph.story(), graph.abandoned(), graph.branches(), graph.orphans, paths
+    return (
+        graph.leaf,
+        graph.path(),
+        graph.history(),
+        graph.abandoned(),
+        graph.branches(),
+        graph.orphans,
+        paths,
+    )
 
 
 @given(STEPS)
 def test_every_walk_ends_and_names_each_node_once(steps: list[Step]) -> None:
     graph = told(steps)
     for start in [None, *graph.nodes]:
-        for walk in (graph.path(start), graph.story(start)):
+        for walk in (graph.path(start), graph.history(start)):
             assert len(walk) == len(set(walk))
             assert set(walk) <= graph.nodes.keys()
 

@@ -18,7 +18,7 @@ from tracklog.app.library.parameters import (
 )
 from tracklog.app.prices import load_prices
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
+from tracklog.app.scope.read_sessions import SessionReader
 from tracklog.home import Home, StrPath
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.request_costs import Costs
@@ -49,9 +49,9 @@ def read(
     """
     ours, where = home_in(home), paths_in(roots)
     if not _is_path(session):
-        stories = Stories(where, agent=agent, filters=Filters(), home=ours, talk=Messages(on_message))
-        found = stories.named(os.fspath(session))
-        return _priced(found, stories.files_of(found), load_prices(ours))
+        reader = SessionReader(where, agent=agent, filters=Filters(), home=ours, talk=Messages(on_message))
+        found = reader.named(os.fspath(session))
+        return _priced(found, reader.files_of(found), load_prices(ours))
     near = session_at(session, where)
     others = [one for one in near.kin.sessions if one is not near.files]
     return _priced(near.read(Home(ours)), [near.files, *others], load_prices(ours))
@@ -74,9 +74,11 @@ def sessions(
     """
     ours = home_in(home)
     filters = filters_of(since=since, until=until, project=project, model=model)
-    stories = Stories(paths_in(roots), agent=agent, filters=filters, home=ours, talk=Messages(on_message))
+    reader = SessionReader(
+        paths_in(roots), agent=agent, filters=filters, home=ours, talk=Messages(on_message)
+    )
     prices = load_prices(ours)
-    return (_priced(one, stories.files_of(one), prices) for one in stories.each())
+    return (_priced(one, reader.files_of(one), prices) for one in reader.each())
 
 
 def calls(

@@ -68,10 +68,14 @@ def _answer(query: SessionQuery, ours: Home, talk: Talk) -> FinalAnswer | None:
     """The answer to the last prompt of the session with this id."""
 
     def look() -> Session:
-        return query.stories(talk).named(query.session)
+        return query.reader(talk).named(query.session)
 
     found = final_answer(look, home=ours.path)
-    is_earlier = found.source == "log" and found.story and answer_to_the_last_prompt(found.story) is None
+    is_earlier = (
+        found.source == "log"
+        and found.whole_session
+        and answer_to_the_last_prompt(found.whole_session) is None
+    )
     return None if is_earlier else found
 
 

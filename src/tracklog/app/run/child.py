@@ -70,12 +70,12 @@ def with_final_texts(prompt: str, sessions: Sequence[str], home: Path | None, *,
     if not sessions:
         return prompt
     from tracklog.app.scope.filters import Filters  # slow to load, and most prompts have nothing before them
-    from tracklog.app.scope.read_sessions import Stories
+    from tracklog.app.scope.read_sessions import SessionReader
 
-    stories = Stories((), agent=None, filters=Filters(), home=home, talk=talk)
+    reader = SessionReader((), agent=None, filters=Filters(), home=home, talk=talk)
     parts = []
     for name in sessions:
-        session = stories.named(name)
+        session = reader.named(name)
         if session.final is None or not session.final.text.strip():
             raise NotThere(f"the last request of {name} has no text to begin from")
         parts.append(fenced(session.id, session.final.final_text))

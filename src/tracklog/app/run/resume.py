@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
+from tracklog.app.scope.read_sessions import SessionReader
 from tracklog.app.talk import Talk
 from tracklog.errors import NotThere, UserError
 from tracklog.home import Home
@@ -18,9 +18,9 @@ from tracklog.run import find_logs, prepare
 
 def session_to_continue(name: str, *, agent: str | None, home: Path | None, talk: Talk) -> Session:
     """The session with this name; raises NotThere if only the archive has its log."""
-    stories = Stories((), agent=agent, filters=Filters(), home=home, talk=talk)
-    session = stories.named(name)
-    if stories.is_only_here(session):
+    reader = SessionReader((), agent=agent, filters=Filters(), home=home, talk=talk)
+    session = reader.named(name)
+    if reader.is_only_here(session):
         raise NotThere(
             f"only the archive has {session.id}: `tracklog restore {session.id}` puts it back first"
         )

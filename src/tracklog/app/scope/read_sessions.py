@@ -89,14 +89,14 @@ class SessionQuery(NamedTuple):
     filters: Filters = Filters()
     home: Path | None = None
 
-    def stories(self, talk: Talk = QUIET, *, said: set[str] | None = None) -> Stories:
+    def reader(self, talk: Talk = QUIET, *, said: set[str] | None = None) -> SessionReader:
         """The sessions among which it is looked for; `said`: the logs that were said to be not readable."""
-        return Stories(
+        return SessionReader(
             self.roots, agent=self.agent, filters=self.filters, home=self.home, said=said, talk=talk
         )
 
 
-class Stories:
+class SessionReader:
     """The sessions in some places, to be read one by one; those that do not fit the filters are not there."""
 
     def __init__(
@@ -250,7 +250,7 @@ class Lineage(NamedTuple):
     names: dict[str, str]  # what runs are called, of those whose session is among those asked for
 
 
-def lineage_of(session: Session, stories: Stories, home: Path | None) -> Lineage:
+def lineage_of(session: Session, reader: SessionReader, home: Path | None) -> Lineage:
     """What the register of runs tells of a session."""
     known = runs(Home(tracklog_home(home)))
     started = known.children_of(session.agent, session.id)
@@ -263,13 +263,13 @@ def lineage_of(session: Session, stories: Stories, home: Path | None) -> Lineage
         origin=known.origin_of(session.agent, session.id),
         started=started,
         continued=continued,
-        names=dict(_names(started, stories)),
+        names=dict(_names(started, reader)),
     )
 
 
-def _names(started: Iterable[RunEntry], stories: Stories) -> Iterator[tuple[str, str]]:
-    asked = {(one.agent, one.id) for one in stories.groups}
-    tops = [os.path.join(root.path, "") for root in stories.found.roots]
+def _names(started: Iterable[RunEntry], reader: SessionReader) -> Iterator[tuple[str, str]]:
+    asked = {(one.agent, one.id) for one in reader.groups}
+    tops = [os.path.join(root.path, "") for root in reader.found.roots]
     for run in started:
         path = run.transcript_path or ""
         is_asked = (run.agent, run.session) in asked or any(path.startswith(top) for top in tops)

@@ -38,7 +38,7 @@ class FinalAnswer(NamedTuple):
     text: str | None
     source: str | None
     request: str | None
-    story: Session | None = None
+    whole_session: Session | None = None
 
 
 def final(
@@ -54,7 +54,7 @@ def final(
     said: set[str] = set()
 
     def look() -> Session:
-        return asked.stories(talk, said=said).named(asked.session)
+        return asked.reader(talk, said=said).named(asked.session)
 
     return final_answer(
         look,
@@ -82,23 +82,23 @@ def final_answer(
     payload = payload or StopPayload()
     deadline = time.monotonic() + patience
     while True:
-        story, stop = (
+        session, stop = (
             _looked(look, may_be_absent=payload.text is not None or time.monotonic() < deadline),
             None,
         )
-        if story is not None:
-            stop = _stop_told(payload) or stopped(home, {story.id})
-            if is_flushed(story, stop):
+        if session is not None:
+            stop = _stop_told(payload) or stopped(home, {session.id})
+            if is_flushed(session, stop):
                 break
         if time.monotonic() >= deadline:
             break
         time.sleep(_PAUSE_S)
-    is_ahead = story is not None and stop is not None and not is_flushed(story, stop)
-    if story is not None and stop is not None and is_ahead and stop.text and payload.text is None:
+    is_ahead = session is not None and stop is not None and not is_flushed(session, stop)
+    if session is not None and stop is not None and is_ahead and stop.text and payload.text is None:
         return FinalAnswer(
-            story.id, stop.text, "stop_payload", None, story
+            session.id, stop.text, "stop_payload", None, session
         )  # the log has what was said before
-    return _chosen(story, payload, last_text=last_text, all_text=all_text)
+    return _chosen(session, payload, last_text=last_text, all_text=all_text)
 
 
 def _looked(look: Callable[[], Session], *, may_be_absent: bool) -> Session | None:
@@ -114,27 +114,27 @@ def _stop_told(payload: StopPayload) -> Stopped | None:
     return Stopped(time.time_ns() // 1_000_000, payload.text) if payload.text is not None else None
 
 
-def _chosen(story: Session | None, payload: StopPayload, *, last_text: bool, all_text: bool) -> FinalAnswer:
-    last = answer_to_the_last_prompt(story) if story else None
+def _chosen(session: Session | None, payload: StopPayload, *, last_text: bool, all_text: bool) -> FinalAnswer:
+    last = answer_to_the_last_prompt(session) if session else None
     if payload.text is not None and (last is None or not last.text.strip()):
-        session = story.id if story else payload.session
-        return FinalAnswer(session, payload.text, "stop_payload", last.id if last else None, story)
-    if story is None:
+        id = session.id if session else payload.session
+        return FinalAnswer(id, payload.text, "stop_payload", last.id if last else None, session)
+    if session is None:
         return FinalAnswer(payload.session, None, None, None)
-    stated = None if all_text else _stated(story)
+    stated = None if all_text else _stated(session)
     if stated is not None:
-        return FinalAnswer(story.id, stated, "result_line", last.id if last else None, story)
-    request = _last_with_text(story) if last_text else story.final
+        return FinalAnswer(session.id, stated, "result_line", last.id if last else None, session)
+    request = _last_with_text(session) if last_text else session.final
     if request is None or not request.text.strip():
-        return FinalAnswer(story.id, None, None, request.id if request else None, story)
+        return FinalAnswer(session.id, None, None, request.id if request else None, session)
     text = request.text if all_text else request.final_text
-    return FinalAnswer(story.id, text, "log", request.id, story)
+    return FinalAnswer(session.id, text, "log", request.id, session)
 
 
-def _stated(story: Session) -> str | None:
+def _stated(session: Session) -> str | None:
     """The text of a `result` line that closes the last turn with an answer on the branch on which the session goes on."""
-    turns = (turn for turn in reversed(story.turns) if turn.on_active_branch)
-    is_result = any(note.what == "result" for note in story.notes)
+    turns = (turn for turn in reversed(session.turns) if turn.on_active_branch)
+    is_result = any(note.what == "result" for note in session.notes)
     answered = (
         next((turn for turn in turns if turn.stated_text or turn.requests), None) if is_result else None
     )
@@ -142,19 +142,19 @@ def _stated(story: Session) -> str | None:
     return text if text and text.strip() else None
 
 
-def _last_with_text(story: Session) -> Request | None:
-    living = (request for request in reversed(story.main.requests) if request.on_active_branch)
+def _last_with_text(session: Session) -> Request | None:
+    living = (request for request in reversed(session.main.requests) if request.on_active_branch)
     answers = (request for request in living if not request.is_synthetic or request.error is not None)
     return next((request for request in answers if request.text.strip()), None)
 
 
-def why_no_answer(session: str, story: Session | None, *, last_text: bool) -> str:
+def why_no_answer(name: str, session: Session | None, *, last_text: bool) -> str:
     """Why a session has no last answer, and what to do."""
-    if story is None or story.final is None:
-        return f"nothing was answered in {session} yet"
+    if session is None or session.final is None:
+        return f"nothing was answered in {name} yet"
     if last_text:
-        return f"no request of {session} has any text"
-    return f"the last request of {session} has no text: --last-text goes further back"
+        return f"no request of {name} has any text"
+    return f"the last request of {name} has no text: --last-text goes further back"
 
 
 def stop_payload(raw: bytes, name: str) -> StopPayload:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracklog.app.prices import load_prices
-from tracklog.app.scope.read_sessions import Lineage, SessionQuery, Stories, lineage_of
+from tracklog.app.scope.read_sessions import Lineage, SessionQuery, SessionReader, lineage_of
 from tracklog.app.talk import QUIET, Talk
 from tracklog.conversation.moments import Interrupted as Interrupted  # views draw these
 from tracklog.conversation.moments import Moment as Moment
@@ -53,22 +53,22 @@ def show(
     """The conversation of a session: on the living branch, one that was left, or all; or of a subagent."""
     from tracklog.reading.tool_outputs import CallOutputs  # the archive comes with it
 
-    stories, story = _read(asked, talk)
-    chosen = ThreadSelection(story, thread=thread, branch=branch)
-    files = [file for one in stories.files_of(story)[:1] for file in one.files]
+    reader, session = _read(asked, talk)
+    chosen = ThreadSelection(session, thread=thread, branch=branch)
+    files = [file for one in reader.files_of(session)[:1] for file in one.files]
     return Conversation(
         chosen,
-        costs_of(stories, story, asked.home),
-        lineage_of(story, stories, asked.home),
+        costs_of(reader, session, asked.home),
+        lineage_of(session, reader, asked.home),
         CallOutputs(files, Home(tracklog_home(asked.home)).archive),
-        stories.is_only_here(story),
+        reader.is_only_here(session),
     )
 
 
 def agents(asked: SessionQuery, *, talk: Talk = QUIET) -> ThreadTree:
     """The main thread of a session and all its subagents."""
-    stories, story = _read(asked, talk)
-    return ThreadTree(story, costs_of(stories, story, asked.home), lineage_of(story, stories, asked.home))
+    reader, session = _read(asked, talk)
+    return ThreadTree(session, costs_of(reader, session, asked.home), lineage_of(session, reader, asked.home))
 
 
 def graph(asked: SessionQuery, *, talk: Talk = QUIET) -> Session:
@@ -76,13 +76,13 @@ def graph(asked: SessionQuery, *, talk: Talk = QUIET) -> Session:
     return _read(asked, talk)[1]
 
 
-def costs_of(stories: Stories, session: Session, home: Path | None) -> Costs:
+def costs_of(reader: SessionReader, session: Session, home: Path | None) -> Costs:
     """Costs of the requests of a session that was read."""
     from tracklog.ledger.request_costs import Costs  # all readers come with it
 
-    return Costs(session, stories.files_of(session), load_prices(home))
+    return Costs(session, reader.files_of(session), load_prices(home))
 
 
-def _read(asked: SessionQuery, talk: Talk) -> tuple[Stories, Session]:
-    stories = asked.stories(talk)
-    return stories, stories.named(asked.session)
+def _read(asked: SessionQuery, talk: Talk) -> tuple[SessionReader, Session]:
+    reader = asked.reader(talk)
+    return reader, reader.named(asked.session)

@@ -81,7 +81,7 @@ class Ways:
             return self._latest(since) or self._mark.leaf
         return self._latest(below) or self._message[self._mark.leaf] or self._mark.leaf
 
-    def story(self, leaf: NodeId | None = None) -> list[NodeId]:
+    def history(self, leaf: NodeId | None = None) -> list[NodeId]:
         """From the root to a leaf, over all seams."""
         if leaf is None or leaf == self.leaf:
             return list(self._living)
@@ -93,10 +93,10 @@ class Ways:
 
     def path(self, leaf: NodeId | None = None) -> list[NodeId]:
         """From the root or the last seam to a leaf, with the other blocks and results of each answer."""
-        story = self.story(leaf)
-        start = next((n for n in range(len(story) - 1, -1, -1) if story[n] in self.forest.boundaries), 0)
-        chain = [id for id in story[start:] if id not in self._retracted]
-        beside = self._beside(chain, set(story))
+        history = self.history(leaf)
+        start = next((n for n in range(len(history) - 1, -1, -1) if history[n] in self.forest.boundaries), 0)
+        chain = [id for id in history[start:] if id not in self._retracted]
+        beside = self._beside(chain, set(history))
         last_block = {self._nodes[id].says: id for id in chain if self._nodes[id].is_answer}
         put_in = {last_block[request]: found for request, found in beside.items()}
         return [id for at in chain for id in (at, *put_in.get(at, ()))]
@@ -108,9 +108,9 @@ class Ways:
 
     def branches(self) -> list[Branch]:
         """The living branch, then the others in the order of the file."""
-        story = self.story()
+        history = self.history()
         main = Branch(
-            id=MAIN_BRANCH, parent=None, start=story[0] if story else None, end=self.leaf, is_active=True
+            id=MAIN_BRANCH, parent=None, start=history[0] if history else None, end=self.leaf, is_active=True
         )
         return [main, *(self._branch(fork, head, rival) for fork, head, rival in self._left)]
 
@@ -216,12 +216,12 @@ class Ways:
     def _is_spoken(self, node: Node) -> bool:
         return node.is_message and not node.is_aside and node.id not in self._retracted
 
-    def _beside(self, chain: list[NodeId], story: set[NodeId]) -> dict[str, list[NodeId]]:
+    def _beside(self, chain: list[NodeId], history: set[NodeId]) -> dict[str, list[NodeId]]:
         """Blocks and results that the chain passes by, for each answer on it: blocks first, as written."""
         on_chain = {self._nodes[id].says for id in chain if self._nodes[id].is_answer}
-        branches = {self._owners.get(id) for id in story}
+        branches = {self._owners.get(id) for id in history}
         found: dict[str, list[NodeId]] = {}
-        for id in self._nodes.keys() - story - self._retracted:
+        for id in self._nodes.keys() - history - self._retracted:
             request = self._request_of(self._nodes[id])
             if request is not None and request in on_chain and self._owners.get(id) in branches:
                 found.setdefault(request, []).append(id)
@@ -245,9 +245,9 @@ class Ways:
     @cached_property
     def _left(self) -> list[tuple[NodeId | None, NodeId, NodeId | None]]:
         """Each way that was left: the fork, its first node, and the first node of the way that was kept."""
-        story = self.story()
-        onward = dict(pairwise(story))
-        found: list[tuple[NodeId | None, NodeId, NodeId | None]] = list(self._left_at_the_start(story))
+        history = self.history()
+        onward = dict(pairwise(history))
+        found: list[tuple[NodeId | None, NodeId, NodeId | None]] = list(self._left_at_the_start(history))
         for fork, children in self.forest.children.items():
             if len(children) > 1 or fork == self.leaf:
                 found += self._left_at(
@@ -255,11 +255,11 @@ class Ways:
                 )
         return sorted(found, key=lambda left: self._nodes[left[1]].born)
 
-    def _left_at_the_start(self, story: list[NodeId]) -> Iterator[tuple[None, NodeId, NodeId]]:
+    def _left_at_the_start(self, history: list[NodeId]) -> Iterator[tuple[None, NodeId, NodeId]]:
         """A rewind to the very beginning gives a second prompt that follows nothing."""
         starts = [id for id in self.forest.roots if self._nodes[id].parent is None and self._begins(id)]
-        if story and story[0] in starts:
-            yield from ((None, start, story[0]) for start in starts if start != story[0])
+        if history and history[0] in starts:
+            yield from ((None, start, history[0]) for start in starts if start != history[0])
 
     def _begins(self, root: NodeId) -> bool:
         return root in self._speaks and self._nodes[root].kind == "prompt"

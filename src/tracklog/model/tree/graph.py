@@ -125,9 +125,9 @@ class Graph:
         """
         return self._read().path(leaf)
 
-    def story(self, leaf: NodeId | None = None) -> list[NodeId]:
+    def history(self, leaf: NodeId | None = None) -> list[NodeId]:
         """The records that led to a leaf (the living one), back to the root over all compactions."""
-        return self._read().story(leaf)
+        return self._read().history(leaf)
 
     def abandoned(self) -> set[NodeId]:
         """All records on ways that were left, and those that were retracted."""

@@ -48,7 +48,7 @@ def conversation_document(
             turn_row(turn, chosen.requests_of(turn), shown.costs, with_thinking=with_thinking)
             for turn in chosen.turns
         ],
-        **story_rows(shown.session),
+        **rows_beside_turns(shown.session),
         **lineage_row(shown.lineage),
     }
     if with_output:
@@ -185,7 +185,7 @@ def compaction_row(compaction: Compaction) -> Row:
 LINKS = frozenset({"pull_request", "artifact", "continued_in", "worktree", "moved_to", "forked_from", "team"})
 
 
-def story_rows(session: Session) -> Row:
+def rows_beside_turns(session: Session) -> Row:
     """The parts of the document of `show` that are not turns."""
     return {
         "todos": [_todo_row(one) for one in session.todos],

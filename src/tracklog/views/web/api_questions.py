@@ -145,7 +145,7 @@ def _final(asked: ApiQuery, at: ApiContext) -> str:
     session, last_text = at.session(asked), "last-text" in asked.values
     found = final(session, last_text=last_text, talk=at.talk)
     if found.text is None:
-        raise NotThere(why_no_answer(session.session, found.story, last_text=last_text))
+        raise NotThere(why_no_answer(session.session, found.whole_session, last_text=last_text))
     return json_text(final_document(found))
 
 

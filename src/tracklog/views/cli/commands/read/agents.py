@@ -59,10 +59,10 @@ def agents(
         answer(line)
 
 
-def _lines(story: Session, lineage: Lineage, costs: Costs, paper: Paper) -> Iterator[str]:
-    warmups = [thread for thread in story.threads if thread.is_warmup]
-    apart = [thread for thread in story.unjoined if not thread.is_warmup]
-    yield from _tree([story.main], costs, paper, lineage)
+def _lines(session: Session, lineage: Lineage, costs: Costs, paper: Paper) -> Iterator[str]:
+    warmups = [thread for thread in session.threads if thread.is_warmup]
+    apart = [thread for thread in session.unjoined if not thread.is_warmup]
+    yield from _tree([session.main], costs, paper, lineage)
     if apart:
         yield ""
         yield "not joined: the call that started them stands nowhere"
@@ -71,7 +71,7 @@ def _lines(story: Session, lineage: Lineage, costs: Costs, paper: Paper) -> Iter
         yield ""
         yield "warm-ups: written by the client to be ready, no work of the session"
         yield from (_line(thread, "  ", costs, paper) for thread in warmups)
-    if len(story.threads) == 1 and not lineage.started:
+    if len(session.threads) == 1 and not lineage.started:
         yield "no subagents"
 
 

@@ -13,7 +13,7 @@ import click
 
 from tracklog.app.calls import CallsQuery, ListedCall, list_calls
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import Stories
+from tracklog.app.scope.read_sessions import SessionReader
 from tracklog.errors import UserError
 from tracklog.home import tilde
 from tracklog.model.session import Call, Verdict
@@ -105,7 +105,7 @@ def calls(
         elif found.has_sessions:
             _show(found, is_in_order=slow is None)
         else:
-            show_no_session(Stories(roots, agent=agent, filters=filters, home=home, talk=STDERR))
+            show_no_session(SessionReader(roots, agent=agent, filters=filters, home=home, talk=STDERR))
         if n := found.n_not_understood:
             talk(f"tracklog: {count(n, 'line')} not understood, calls there are missing: `tracklog doctor`")
 

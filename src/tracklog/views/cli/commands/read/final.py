@@ -72,7 +72,7 @@ def final(
     elif found.text is not None:
         answer("\n".join(safe_lines(found.text)))
     if found.text is None:
-        talk(f"tracklog: {why_no_answer(session, found.story, last_text=last_text)}")
+        talk(f"tracklog: {why_no_answer(session, found.whole_session, last_text=last_text)}")
         raise click.exceptions.Exit(NOT_FINE)
 
 

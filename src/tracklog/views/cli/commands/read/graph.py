@@ -45,37 +45,37 @@ def graph(
     tracklog graph @last
     tracklog show @last --branch all
     """
-    story = app.graph(SessionQuery(session, roots, agent, filters, home), talk=STDERR)
+    found = app.graph(SessionQuery(session, roots, agent, filters, home), talk=STDERR)
     if as_json:
-        answer_json(graph_document(story))
+        answer_json(graph_document(found))
         return
-    for line in _lines(story, Paper.of_stdout()):
+    for line in _lines(found, Paper.of_stdout()):
         answer(line)
 
 
-def _lines(story: Session, paper: Paper) -> Iterator[str]:
-    if not story.branches:
+def _lines(session: Session, paper: Paper) -> Iterator[str]:
+    if not session.branches:
         yield "No branches: nothing was said here yet."
-    for branch in story.branches:
-        yield from _branch_lines(story, branch, paper)
-    if story.compactions:
+    for branch in session.branches:
+        yield from _branch_lines(session, branch, paper)
+    if session.compactions:
         yield ""
         yield paper.painted("compactions", bold=True)
-    for compaction in story.compactions:
+    for compaction in session.compactions:
         yield cut(f"  {_compaction_words(compaction)}", paper.width)
-    if story.orphans:
+    if session.orphans:
         yield ""
-        yield f"{count(len(story.orphans), 'orphan')}: their parent stands nowhere"
-        yield from (cut(f"  {short(one, 60)}", paper.width) for one in story.orphans[:_ORPHANS_SHOWN])
-        if len(story.orphans) > _ORPHANS_SHOWN:
-            yield f"  … and {len(story.orphans) - _ORPHANS_SHOWN:,} more: --json lists all"
+        yield f"{count(len(session.orphans), 'orphan')}: their parent stands nowhere"
+        yield from (cut(f"  {short(one, 60)}", paper.width) for one in session.orphans[:_ORPHANS_SHOWN])
+        if len(session.orphans) > _ORPHANS_SHOWN:
+            yield f"  … and {len(session.orphans) - _ORPHANS_SHOWN:,} more: --json lists all"
 
 
-def _branch_lines(story: Session, branch: Branch, paper: Paper) -> Iterator[str]:
+def _branch_lines(session: Session, branch: Branch, paper: Paper) -> Iterator[str]:
     mark, word = (
         ("●", "active") if branch.is_active else ("○", f"left ({branch.why})" if branch.why else "left")
     )
-    turns = _turns_on(story, branch)
+    turns = _turns_on(session, branch)
     parent = "" if branch.parent is None else f"off {short(branch.parent, 12)}"
     told = "  ".join(filter(None, [word, parent, count(len(turns), "turn")]))
     id = short(branch.id, 36)
@@ -87,11 +87,11 @@ def _branch_lines(story: Session, branch: Branch, paper: Paper) -> Iterator[str]
         )
 
 
-def _turns_on(story: Session, branch: Branch) -> list[Turn]:
+def _turns_on(session: Session, branch: Branch) -> list[Turn]:
     if branch.is_active:
-        return [turn for turn in story.turns if turn.on_active_branch]
+        return [turn for turn in session.turns if turn.on_active_branch]
     nodes: set[NodeId | None] = {*branch.nodes}
-    return [turn for turn in story.turns if any(prompt.node in nodes for prompt in turn.prompts)]
+    return [turn for turn in session.turns if any(prompt.node in nodes for prompt in turn.prompts)]
 
 
 def _compaction_words(compaction: Compaction) -> str:

@@ -24,7 +24,7 @@ from tracklog.views.documents.places import places_document
 from tracklog.views.text.printing import answer, answer_json, count, safe, size
 
 if TYPE_CHECKING:
-    from tracklog.app.scope.read_sessions import Stories
+    from tracklog.app.scope.read_sessions import SessionReader
 
 # Lazy imports: rich takes longer to load than most answers, and --json needs none of it.
 
@@ -134,15 +134,15 @@ def show_nothing_found(found: ResolvedLogs, *, default: bool) -> None:
     answer("                 writes a small sample home to try everything on")
 
 
-def show_no_session(stories: Stories) -> None:
+def show_no_session(reader: SessionReader) -> None:
     """Why there is no session that fits, and what to do about it."""
-    n_files, n_sessions = len(stories.found.files), len(stories.groups)
-    if n_sessions and stories.filters.asks:
+    n_files, n_sessions = len(reader.found.files), len(reader.groups)
+    if n_sessions and reader.filters.asks:
         answer(f"None of {count(n_sessions, 'session')} fits --since, --until, --project and --model.")
     elif n_files:
         answer(f"No session in {count(n_files, 'file')}: `tracklog places` shows what they are.")
     else:
-        show_nothing_found(stories.found, default=not stories.has_roots)
+        show_nothing_found(reader.found, default=not reader.has_roots)
 
 
 def _by_agent(rows: list[LogFolder]) -> list[LogFolder]:

@@ -41,10 +41,10 @@ def resume(
     tracklog resume @last
     tracklog resume 3f2a "now the tests" --max-cost 1 --json
     """
-    story = session_to_continue(session, agent=agent, home=home, talk=STDERR)
+    found = session_to_continue(session, agent=agent, home=home, talk=STDERR)
     if prompt is None and given.prompt_file is None:
-        _hand_over(story, given, Home(tracklog_home(home)))
-    _go_on(story, prompt, given, home, as_json=as_json, is_fork=False)
+        _hand_over(found, given, Home(tracklog_home(home)))
+    _go_on(found, prompt, given, home, as_json=as_json, is_fork=False)
 
 
 @click.command(cls=ChildCommand)
@@ -65,12 +65,12 @@ def fork(
     \b
     tracklog fork 3f2a "try it the other way" --json
     """
-    story = session_to_continue(session, agent=agent, home=home, talk=STDERR)
-    _go_on(story, prompt, given, home, as_json=as_json, is_fork=True)
+    found = session_to_continue(session, agent=agent, home=home, talk=STDERR)
+    _go_on(found, prompt, given, home, as_json=as_json, is_fork=True)
 
 
 def _go_on(
-    story: Session,
+    session: Session,
     prompt: str | None,
     given: ChildOptions,
     home: Path | None,
@@ -79,21 +79,21 @@ def _go_on(
     is_fork: bool,
 ) -> None:
     words = prompt_with_contexts(prompt_of(prompt, given.prompt_file), given, home)
-    cwd = folder_of(given, story.cwd)
-    request = request_from(given, cast(Agent, story.agent), words, cwd, resume=story.id, is_fork=is_fork)
+    cwd = folder_of(given, session.cwd)
+    request = request_from(given, cast(Agent, session.agent), words, cwd, resume=session.id, is_fork=is_fork)
     raise click.exceptions.Exit(run_one(request, given, Home(tracklog_home(home)), as_json=as_json))
 
 
-def _hand_over(story: Session, given: ChildOptions, ours: Home) -> NoReturn:
+def _hand_over(session: Session, given: ChildOptions, ours: Home) -> NoReturn:
     """Replace this process by the client, with the terminal, the signals and the exit code."""
     words = interactive_command(
-        story,
+        session,
         ours,
         client=given.values["client"],
         arguments=given.values["client_arguments"],
         is_forced=given.values["is_forced"],
     )
-    cwd = folder_of(given, story.cwd)
+    cwd = folder_of(given, session.cwd)
     if not (os.isatty(0) and os.isatty(1)):
         shown = " ".join(map(for_the_shell, words))
         raise UserError(f"without a terminal it takes a prompt; in one: cd {for_the_shell(cwd)} && {shown}")
