@@ -191,7 +191,7 @@ def test_a_left_branch_is_in_show_what_it_has_alone_and_on_the_page_with_its_pas
     write_home(tmp_path / "logs", *left)
     with writing(Home(tmp_path / "home")) as database:
         read_in(database, tmp_path / "logs")
-        (story,) = Stories([tmp_path / "logs"], agent=None, filters=Filters()).each()
+        (story,) = SessionReader([tmp_path / "logs"], agent=None, filters=Filters()).each()
         opened = opened_thread(database, tmp_path / "logs", story, MAIN, branch="c")
         assert opened is not None
         reading, rows = opened
