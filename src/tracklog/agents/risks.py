@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,8 +68,6 @@ def _cut(text: str) -> str:
 
 
 def _digest(text: str) -> str:
-    from hashlib import sha256  # slow to load, and most folders have nothing to tell
-
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -14,6 +14,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from hashlib import blake2b
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -186,7 +187,6 @@ def blocks_of(work: Work, on_bytes: OnBytes | None) -> Iterator[UsageBlock]:
 
 def _may_fork() -> bool:
     """Whether a second process helps: not from a thread, for another one may hold a lock that it would wait for."""
-    from threading import current_thread, main_thread  # few logs are large enough to ask
 
     is_alone = current_thread() is main_thread()
     return is_alone and (os.cpu_count() or 1) > 1 and hasattr(os, "fork")

@@ -15,6 +15,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,6 @@ def _mark_of(risk: Risk) -> str:
     folders = {one.client.project_folder for one in SUPPORTED.values()}
     start = max((n for n, part in enumerate(parts) if part in folders), default=len(parts) - 1)
     whole = json.dumps(["/".join(parts[start:]), risk.what, risk.detail])
-    from hashlib import sha256  # slow to load, and most folders have no risks
-
     return sha256(whole.encode()).hexdigest()
 
 

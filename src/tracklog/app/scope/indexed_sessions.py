@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from tracklog.app.index.open import Index
 from tracklog.app.scope.filters import Filters
 from tracklog.app.talk import Talk
+from tracklog.errors import UserError
 from tracklog.model.session_rules import is_about_a_file, is_listed
 from tracklog.sessions.tables_lists import KnownSession, known_sessions, unreadable_logs
 from tracklog.sessions.tables_write import Name, session_names
-from tracklog.store.catalogue import kin_of
+from tracklog.sources.log_file import FileKind
+from tracklog.store.catalogue import all_files, kin_of
 from tracklog.store.database import Database
 from tracklog.store.scope import Scope
 
@@ -152,7 +154,6 @@ class IndexedSessions:
         False: the index cannot tell which one that is, or not all that it holds; the logs must be asked.
         """
         from tracklog.agents.discovery import resolve_session
-        from tracklog.errors import UserError
 
         if text == "@last" and self._filters.asks:  # the last one that fits
             return False
@@ -170,8 +171,6 @@ class IndexedSessions:
 
     def _names(self) -> Iterator[tuple[LogFile, Name]]:
         from tracklog.archive.locate import known_log
-        from tracklog.sources.log_file import FileKind
-        from tracklog.store.catalogue import all_files
 
         for row in all_files(self.database.db):
             if row.agent and row.session and self._agent in (None, row.agent) and self._scope.holds(row.path):
