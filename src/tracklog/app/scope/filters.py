@@ -19,7 +19,7 @@ import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from tracklog.clock import local_zone
+from tracklog.clock import LOCAL, local_zone, zone_named
 from tracklog.model.session_rules import last_part
 
 if TYPE_CHECKING:
@@ -106,7 +106,26 @@ class Filters(NamedTuple):
 
 
 def moment_meant(text: str, *, now: datetime, is_end: bool, zone: tzinfo | None = None) -> datetime:
-    """The moment that a person in a zone (this machine's) means; raises ValueError for what is none."""
+    """The moment that a person in a zone (this machine's) means; raises ValueError, with what to do, for what is none."""
+    try:
+        return _moment_meant(text, now=now, is_end=is_end, zone=zone)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{text!r} is no time: give a day such as 2026-03-01, or 7d, 12h, 30m") from None
+
+
+def zone_meant(text: str) -> tzinfo:
+    """The zone that a person means; raises ValueError, with what to do, for what is none."""
+    if text.lower() == LOCAL:
+        return local_zone()
+    try:
+        return zone_named(text)
+    except ValueError:
+        raise ValueError(
+            f"{text!r} is no time zone: give a name such as Europe/Berlin, utc or local"
+        ) from None
+
+
+def _moment_meant(text: str, *, now: datetime, is_end: bool, zone: tzinfo | None) -> datetime:
     ago = _AGO.fullmatch(text.strip())
     if ago:
         return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})

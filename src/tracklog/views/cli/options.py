@@ -126,21 +126,16 @@ def _moment(text: str | None, *, is_end: bool) -> datetime | None:
 
     try:
         return moment_meant(text, now=datetime.now(UTC), is_end=is_end)
-    except (ValueError, OverflowError):
-        raise click.BadParameter(
-            f"{text!r} is no time: give a day such as 2026-03-01, or 7d, 12h, 30m"
-        ) from None
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def zone_option(_ctx: click.Context, _option: click.Parameter, name: str | None) -> tzinfo:
     """The zone behind --zone."""
-    from tracklog.clock import LOCAL, local_zone, zone_named  # slow to load: for `usage` alone
+    from tracklog.app.scope.filters import zone_meant  # slow to load: for `usage` alone
+    from tracklog.clock import local_zone
 
-    if name is None or name.lower() == LOCAL:
-        return local_zone()
     try:
-        return zone_named(name)
-    except ValueError:
-        raise click.BadParameter(
-            f"{name!r} is no time zone: give a name such as Europe/Berlin, utc or local"
-        ) from None
+        return local_zone() if name is None else zone_meant(name)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None

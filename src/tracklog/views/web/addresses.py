@@ -81,7 +81,7 @@ def moment_in(given: Mapping[str, str], name: str, *, now: datetime) -> int | No
     try:
         moment = moment_meant(given[name], now=now, is_end=name == "until")
         return int(moment.timestamp() * 1000)
-    except (ValueError, OverflowError):
+    except ValueError:
         raise NotMeant(
             name, f"“{given[name]}” is no time: give a day such as 2026-03-01, or 7d, 12h, 30m."
         ) from None

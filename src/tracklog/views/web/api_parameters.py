@@ -13,7 +13,6 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple
 
 from tracklog.app.scope.filters import moment_meant
-from tracklog.clock import LOCAL, local_zone, zone_named
 from tracklog.errors import UserError
 
 WORD = re.compile(r"[0-9A-Za-z][\w.:+/-]{0,99}")  # a zone has a slash
@@ -57,23 +56,8 @@ def number_from_1(most: int | None = None) -> Callable[[str], int]:
 
 
 def moment(text: str, *, is_end: bool, zone: tzinfo | None = None) -> datetime:
-    """The moment that a text means."""
-    try:
-        return moment_meant(text, now=datetime.now(UTC), is_end=is_end, zone=zone)
-    except (ValueError, OverflowError):
-        raise ValueError(f"{text!r} is no time: give a day such as 2026-03-01, or 7d, 12h, 30m") from None
-
-
-def zone_meant(text: str) -> tzinfo:
-    """The zone that a text means."""
-    if text.lower() == LOCAL:
-        return local_zone()
-    try:
-        return zone_named(text)
-    except ValueError:
-        raise ValueError(
-            f"{text!r} is no time zone: give a name such as Europe/Berlin, utc or local"
-        ) from None
+    """Reads a time."""
+    return moment_meant(text, now=datetime.now(UTC), is_end=is_end, zone=zone)
 
 
 FLAG = Parameter(YES, lambda _: True)

@@ -19,7 +19,7 @@ from tracklog.app.calls import CallsQuery, list_calls
 from tracklog.app.doctor.examine import examine
 from tracklog.app.live.top import board_now
 from tracklog.app.prices import load_prices, own_prices_path, price_list
-from tracklog.app.scope.filters import Filters
+from tracklog.app.scope.filters import Filters, zone_meant
 from tracklog.app.scope.read_sessions import SessionQuery
 from tracklog.app.scope.resolve import find_logs
 from tracklog.app.search import SearchQuery, search
@@ -58,7 +58,6 @@ from tracklog.views.web.api_parameters import (
     shaped,
     value_of,
     values_of,
-    zone_meant,
 )
 
 _SESSION = re.compile(r"@last|(?!.*\.json)[0-9A-Za-z][0-9A-Za-z_.:-]{0,199}")

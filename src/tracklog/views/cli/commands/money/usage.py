@@ -204,7 +204,5 @@ def _judge(report: UsageReport, budget: int, basis: Basis) -> None:
 def _moment(option: str, text: str | None, *, now: datetime, zone: tzinfo) -> datetime | None:
     try:
         return None if text is None else moment_meant(text, now=now, is_end=option == "--until", zone=zone)
-    except (ValueError, OverflowError):
-        raise click.BadParameter(
-            f"{text!r} is no time: give a day such as 2026-03-01, or 7d, 12h, 30m", param_hint=f"'{option}'"
-        ) from None
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=f"'{option}'") from None
