@@ -195,7 +195,9 @@ class _UnitReading:
             path: row.id for file in session.files if (row := self._plan.known.get(path := str(file.path)))
         }
         if read:
-            self._usage = self._usage or Work(self._unit.kin, "ours", with_tools=False, kinship=kin)
+            self._usage = self._usage or Work(
+                self._unit.kin or self._unit.sessions, "ours", with_tools=False, kinship=kin
+            )
             for file_number, inputs, body in blocks_read(self._usage, session, read):
                 self._emit(BlockRead(file_number, inputs, body))
 

@@ -34,7 +34,6 @@ from tracklog.store.values import Archived, FileRead, KnownFile, WordedText
 
 Emit = Callable[[FileRead], None]
 PART_BYTES = 8 << 20
-NOT_TO_ITS_END = -1  # in place of the size of a log of which only parts were read yet
 _BEHIND_ALL = 1 << 62
 _SEARCHED = MAIN_KINDS | {FileKind.SUBAGENT}
 _COLUMN: dict[type[Record], int] = {Unknown: 1, Broken: 2}  # of the counts; what was read has the first

@@ -47,13 +47,6 @@ class NotReadable(Exception):  # noqa: N818 - named for what it says of the file
         self.is_transient = is_transient  # False: the bytes of the log are damaged
 
 
-def wherereadable(file: LogFile) -> LogFile:
-    """The log as it can be read now: at its path, or else as the archive has it."""
-    if file.fallback is None or file.stored is not None or can_be_opened(file.path):
-        return file
-    return file._replace(stored=file.fallback) if can_be_opened(file.fallback) else file
-
-
 def can_be_opened(file: LogFile | Path) -> bool:
     """Whether it is a regular file that we may read, at its path or in the archive."""
     try:
