@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
@@ -42,18 +42,15 @@ def questions(served: Served) -> list[str]:
     return [*others, "places", *about_one]
 
 
-def measure(servers: dict[str, Served], *, n: int) -> Json:
-    """The times of each question, of each server in turn."""
-    found: Json = {}
-    asked = questions(servers["now"])
-    for path in asked:
-        times = _in_turn(servers, path, n)
-        found[path.partition("/")[0] if "-" in path else path] = _compared(times)
+def measure(servers: dict[str, Served], *, n: int) -> Iterator[tuple[str, Json]]:
+    """The times of each question, of each server in turn; then the memory of the servers."""
+    for path in questions(servers["now"]):
+        name = path.partition("/")[0] if "-" in path else path  # without the session
+        yield name, _compared(_in_turn(servers, path, n))
     for path in AT_ONCE:
         times = {name: _at_once(served, path, n) for name, served in servers.items()}
-        found[f"{path}, {n} at once"] = _compared(times)
-    found["memory_mb"] = {name: _memory_mb(served) for name, served in servers.items()}
-    return found
+        yield f"{path}, {n} at once", _compared(times)
+    yield "memory_mb", {name: _memory_mb(served) for name, served in servers.items()}
 
 
 def _in_turn(servers: dict[str, Served], path: str, n: int) -> dict[str, list[float]]:
@@ -117,7 +114,8 @@ def main() -> int:
                 servers[name] = stack.enter_context(_server(Path(scratch) / name, source, options.logs))
         for served in servers.values():
             served.wait_until_indexed(600)
-        print(json.dumps(measure(servers, n=options.n), indent=1), flush=True)
+        for name, found in measure(servers, n=options.n):
+            print(json.dumps({name: found}), flush=True)
     return 0
 
 
