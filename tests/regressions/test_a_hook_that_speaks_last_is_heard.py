@@ -23,7 +23,7 @@ def wait_until_over(kept: SupervisedClient) -> None:
     until = time.monotonic() + LIMIT_S
     while not kept.is_over:
         assert time.monotonic() < until
-        select.select([kept.told], [], [], 0.5)
+        select.select([kept.reports], [], [], 0.5)
         kept.read_reports()
 
 
@@ -54,7 +54,7 @@ def test_the_folder_goes_with_tracklog_though_nobody_closes_the_run(tmp_path: Pa
         "from tracklog.run.process.supervise import start_supervised\n"
         f"kept = start_supervised(['/bin/sh', '-c', 'exit 3'], cwd=Path('/'), env=dict(os.environ), folder=Path({str(folder)!r}))\n"
         "while not kept.is_over:\n"
-        "    select.select([kept.told], [], [], 0.5)\n"
+        "    select.select([kept.reports], [], [], 0.5)\n"
         "    kept.read_reports()\n"
         f"print(os.path.exists({str(folder)!r}), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -32,7 +32,7 @@ def answer(id: str, at: datetime, *, output: int) -> str:
     return json.dumps(line | {"timestamp": at.isoformat().replace("+00:00", "Z"), "requestId": f"req_{id}"})
 
 
-def spent(tmp_path: Path, *lines: str, told: tuple[StreamRequest, ...] = ()) -> RunUsage:
+def spent(tmp_path: Path, *lines: str, streamed: tuple[StreamRequest, ...] = ()) -> RunUsage:
     env = {"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")}
     logs = ChildLogs("claude", tmp_path, env, since_ns=time.time_ns())
     path = logs.path_of(SESSION)
@@ -41,7 +41,7 @@ def spent(tmp_path: Path, *lines: str, told: tuple[StreamRequest, ...] = ()) -> 
     path.write_text("".join(f"{line}\n" for line in lines))
     files = logs.files_of(SESSION)
     assert files is not None
-    return spent_since(files, [], Prices.load(), since=BEGAN, told=told)
+    return spent_since(files, [], Prices.load(), since=BEGAN, streamed=streamed)
 
 
 def test_only_what_came_since_the_run_began_counts(tmp_path: Path) -> None:
@@ -53,17 +53,19 @@ def test_only_what_came_since_the_run_began_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("id", ["msg_01aaaaaaaaaaaaaaaaaaaaaa", "chatcmpl-7"])
-def test_what_the_stream_told_and_the_log_holds_counts_once_whatever_its_id(tmp_path: Path, id: str) -> None:
-    told = (StreamRequest(id, MODEL, {"input_tokens": 100, "output_tokens": 1}),)
-    found = spent(tmp_path, answer(id, BEGAN + timedelta(seconds=1), output=10), told=told)
-    assert (found.total.requests, found.n_unlogged, found.cost_micro_usd) == (1, 0, 450)
+def test_what_the_stream_has_and_the_log_holds_counts_once_whatever_its_id(tmp_path: Path, id: str) -> None:
+    streamed = (StreamRequest(id, MODEL, {"input_tokens": 100, "output_tokens": 1}),)
+    found = spent(tmp_path, answer(id, BEGAN + timedelta(seconds=1), output=10), streamed=streamed)
+    assert (found.total.requests, found.n_stream_only, found.cost_micro_usd) == (1, 0, 450)
     assert found.bounds["cost_micro_usd"] == [450, 450]
 
 
-def test_what_only_the_stream_told_is_within_the_bounds(tmp_path: Path) -> None:
-    told = (StreamRequest("msg_01cccccccccccccccccccccc", MODEL, {"input_tokens": 100, "output_tokens": 1}),)
+def test_what_only_the_stream_has_is_within_the_bounds(tmp_path: Path) -> None:
+    streamed = (
+        StreamRequest("msg_01cccccccccccccccccccccc", MODEL, {"input_tokens": 100, "output_tokens": 1}),
+    )
     first = answer("msg_01bbbbbbbbbbbbbbbbbbbbbb", BEGAN + timedelta(seconds=1), output=10)
-    found = spent(tmp_path, first, told=told)
+    found = spent(tmp_path, first, streamed=streamed)
     low, high = found.bounds["cost_micro_usd"]
-    assert (found.total.requests, found.n_unlogged, low) == (2, 1, 450 + 315)
+    assert (found.total.requests, found.n_stream_only, low) == (2, 1, 450 + 315)
     assert high == 450 + 300 + Prices.load().most_output(MODEL) * 15

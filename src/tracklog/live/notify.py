@@ -54,23 +54,23 @@ class Announcements:
     """Remembers which waits were announced, so that each is announced once."""
 
     def __init__(self) -> None:
-        self._told: dict[str, tuple[int, str | None]] = {}  # when, and for which call
+        self._announced: dict[str, tuple[int, str | None]] = {}  # when, and for which call
 
     def due(self, states: Mapping[str, LiveState], now_ms: int) -> list[str]:
         """The sessions whose wait must be announced now."""
-        self._told = {
-            session: told
-            for session, told in self._told.items()
+        self._announced = {
+            session: announced
+            for session, announced in self._announced.items()
             if session in states and states[session].state == "waiting"
         }
         new = [one for one, state in states.items() if is_due(state, now_ms) and self._is_new(one, state)]
-        self._told.update({one: (now_ms, states[one].call) for one in new})
+        self._announced.update({one: (now_ms, states[one].call) for one in new})
         return new
 
     def _is_new(self, session: str, state: LiveState) -> bool:
         """Whether a wait was not announced; one may follow another without visible work in between."""
-        told_ms, call = self._told.get(session, (None, None))
-        if told_ms is None or (state.since_ms or 0) > told_ms:
+        announced_ms, call = self._announced.get(session, (None, None))
+        if announced_ms is None or (state.since_ms or 0) > announced_ms:
             return True
         return None not in (call, state.call) and call != state.call
 

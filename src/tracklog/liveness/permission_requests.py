@@ -44,7 +44,7 @@ class _Asked(msgspec.Struct):
     suggestions: Any = None
 
 
-class Ask(NamedTuple):
+class OpenPermissionRequest(NamedTuple):
     """An open permission request."""
 
     id: str
@@ -95,14 +95,14 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def open_asks(home: Home) -> list[Ask]:
+def open_permission_requests(home: Home) -> list[OpenPermissionRequest]:
     """All open requests, the newest first."""
     now = home.runs / "now"
-    found = [ask for run in _names_in(now) for ask in asks_of(now / run)]
+    found = [ask for run in _names_in(now) for ask in permission_requests_of(now / run)]
     return sorted(found, key=lambda ask: (ask.at_ms, ask.id), reverse=True)
 
 
-def asks_of(folder: Path) -> list[Ask]:
+def permission_requests_of(folder: Path) -> list[OpenPermissionRequest]:
     """The open requests of the run with this private folder."""
     asks = folder / "asks"
     names = [name for name in _names_in(asks) if _QUESTION.fullmatch(name)] if _is_private(folder) else []
@@ -126,7 +126,7 @@ def _is_private(folder: Path) -> bool:
     return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o077
 
 
-def _read(place: Path, *, run: str) -> Ask | None:
+def _read(place: Path, *, run: str) -> OpenPermissionRequest | None:
     """The request in a file; None if it is none, or its hook has ended."""
     data = _bytes_of(place)
     try:  # with `json`, because a payload may hold half a character
@@ -137,7 +137,7 @@ def _read(place: Path, *, run: str) -> Ask | None:
         return None
     if not _is_shallow(asked.input):
         asked.input, asked.input_bytes = None, len(data)
-    return Ask(
+    return OpenPermissionRequest(
         id=place.stem,
         run=run,
         session=asked.session or "",

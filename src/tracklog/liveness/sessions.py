@@ -135,9 +135,9 @@ class SessionLives:
     def _asks(self) -> dict[tuple[str, str], Sign]:
         if self._home is None or not os.path.isdir(self._home.runs / "now"):
             return {}
-        from tracklog.liveness.permission_requests import open_asks  # most sessions do not run
+        from tracklog.liveness.permission_requests import open_permission_requests  # most sessions do not run
 
-        return {(ask.agent, ask.session): ask.sign for ask in reversed(open_asks(self._home))}
+        return {(ask.agent, ask.session): ask.sign for ask in reversed(open_permission_requests(self._home))}
 
 
 def _written_ms(path: str) -> int | None:

@@ -145,8 +145,8 @@ class Child:
 
     async def events_async(self) -> AsyncIterator[RunEvent]:
         """All events, without a thread that waits."""
-        async for heard in self._events.all_async():
-            yield heard
+        async for event in self._events.all_async():
+            yield event
 
     def __enter__(self) -> Self:
         return self
@@ -227,7 +227,7 @@ class Child:
     def _read_until_the_end(self) -> None:
         readers = {self._client.stdout: self._read_stdout, self._client.stderr: self._read_stderr}
         with selectors.DefaultSelector() as selector:
-            for descriptor in (*readers, self._client.told, self._wake):
+            for descriptor in (*readers, self._client.reports, self._wake):
                 selector.register(descriptor, selectors.EVENT_READ)
             if self._prepared.fifo is not None:
                 selector.register(self._prepared.fifo.descriptor, selectors.EVENT_READ)
@@ -243,7 +243,7 @@ class Child:
                 self._read_reports()
                 if self._client.is_over and drained_at is None:
                     drained_at = time.monotonic() + _DRAIN_S
-                    selector.unregister(self._client.told)
+                    selector.unregister(self._client.reports)
                 self._keep_limits()
                 if self._end.is_in_vain:  # a stopped supervisor does not answer: closing ends it
                     self._client.close()
@@ -347,9 +347,9 @@ class Child:
         """When a log last grew; now, while a permission request waits for a person."""
         session, folder = self.session, self._prepared.folder
         if self._prepared.request.ask_here_s is not None and folder is not None:
-            from tracklog.liveness.permission_requests import asks_of
+            from tracklog.liveness.permission_requests import permission_requests_of
 
-            if asks_of(folder.path):
+            if permission_requests_of(folder.path):
                 return time.time_ns() // 1_000_000
         return self._prepared.logs.changed_ns(session) // 1_000_000 if session is not None else 0
 

@@ -82,7 +82,7 @@ def collect(
         time.sleep(_PAUSE_S)
     if session is None:
         return NOTHING_COLLECTED._replace(waited_ms=int(waited_s * 1000))
-    return _told_by(session, since_ms, cwd)._replace(waited_ms=int(waited_s * 1000))
+    return _facts_in(session, since_ms, cwd)._replace(waited_ms=int(waited_s * 1000))
 
 
 def _is_whole(session: Session, said: str | None) -> bool:
@@ -92,7 +92,7 @@ def _is_whole(session: Session, said: str | None) -> bool:
     return says(last, said)
 
 
-def _told_by(session: Session, since_ms: int, cwd: Path) -> Collected:
+def _facts_in(session: Session, since_ms: int, cwd: Path) -> Collected:
     last = answer_to_the_last_prompt(session)
     is_ours = last is not None and _is_since(last.at, since_ms)
     calls = [call for thread in session.main.walk() for call in thread.calls if _is_own(call, since_ms)]
@@ -160,9 +160,9 @@ class StreamRequest(NamedTuple):
     usage: Mapping[str, Any]
 
 
-def with_unlogged(row: UsageRow, told: Iterable[StreamRequest], prices: Prices) -> UsageRow:
+def row_with_requests(row: UsageRow, streamed: Iterable[StreamRequest], prices: Prices) -> UsageRow:
     """The sums with these requests added, as partial ones."""
-    for one in told:
+    for one in streamed:
         tokens = _tokens(one.usage)
         most = max(prices.most_output(one.model), tokens.output)
         rates = prices.rates(one.model)
@@ -210,7 +210,7 @@ class RunUsage(NamedTuple):
 
     total: UsageRow
     by_model: dict[str, UsageRow]
-    n_unlogged: int = 0  # requests that only the stream reports
+    n_stream_only: int = 0  # requests that only the stream reports
 
     @property
     def cost_micro_usd(self) -> int:
@@ -232,29 +232,31 @@ NOTHING_SPENT = RunUsage(_NOTHING, {})
 
 def spent_since(
     own: SessionFiles,
-    kin: Sequence[SessionFiles],
+    related: Sequence[SessionFiles],
     prices: Prices,
     *,
     since: datetime,
-    told: Iterable[StreamRequest] = (),
+    streamed: Iterable[StreamRequest] = (),
 ) -> RunUsage:
-    """The usage of a session's own requests since a time, with the requests of the stream (`told`) that have no line."""
-    ledger = spent_in([own, *kin], with_owners=bool(kin))
+    """The usage of a session's own requests since a time, with the requests of the stream (`streamed`) that have no line."""
+    ledger = spent_in([own, *related], with_owners=bool(related))
     total = _row_of(own, ledger, prices, RequestFilter(since=since)) or _NOTHING
     wanted = {model: RequestFilter(since=since, model=model) for model in total.models}
     by_model = {model: _row_of(own, ledger, prices, one) for model, one in wanted.items()}
     spent = RunUsage(total, {model: row for model, row in by_model.items() if row is not None})
     logged = {key.partition(_OF_A_GATEWAY)[0] for key in ledger.keys()}  # noqa: SIM118 - a ledger is no dict
-    return with_told(spent, [one for one in told if one.id.encode("utf-8", "replace") not in logged], prices)
+    return with_stream_requests(
+        spent, [one for one in streamed if one.id.encode("utf-8", "replace") not in logged], prices
+    )
 
 
-def with_told(spent: RunUsage, told: Sequence[StreamRequest], prices: Prices) -> RunUsage:
+def with_stream_requests(spent: RunUsage, streamed: Sequence[StreamRequest], prices: Prices) -> RunUsage:
     """The same with requests that only the stream reports."""
     by_model = dict(spent.by_model)
-    for one in told:
+    for one in streamed:
         model = one.model or "unknown"
-        by_model[model] = with_unlogged(by_model.get(model, _NOTHING), [one], prices)
-    return RunUsage(with_unlogged(spent.total, told, prices), by_model, len(told))
+        by_model[model] = row_with_requests(by_model.get(model, _NOTHING), [one], prices)
+    return RunUsage(row_with_requests(spent.total, streamed, prices), by_model, len(streamed))
 
 
 def _row_of(own: SessionFiles, ledger: Ledger, prices: Prices, wanted: RequestFilter) -> UsageRow | None:

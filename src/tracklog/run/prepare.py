@@ -90,7 +90,7 @@ class Prepared:
         return ChildLogs(self.request.agent, cwd, self.env, since_ns=self.began_ms * 1_000_000)
 
     @cached_property
-    def kin(self) -> list[SessionFiles]:
+    def related(self) -> list[SessionFiles]:
         """The sessions whose requests its own log may repeat."""
         source = (
             self.logs.files_of(self.request.resume) if self.request.is_fork and self.request.resume else None

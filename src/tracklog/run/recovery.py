@@ -37,7 +37,9 @@ def recover(
     files = logs.files_of(session)
     if files is None or not collected.is_finished:
         return None
-    kin = [found for one in (request.resume,) if request.is_fork and one and (found := logs.files_of(one))]
+    related = [
+        found for one in (request.resume,) if request.is_fork and one and (found := logs.files_of(one))
+    ]
     ended_ms = files.changed_ns // 1_000_000
     return result_of(
         Ending(
@@ -53,7 +55,10 @@ def recover(
             has_stop=False,
             collected=collected,
             spent=spent_since(
-                files, kin, (prices or prices_of(home))(), since=datetime.fromtimestamp(began_ms / 1000, UTC)
+                files,
+                related,
+                (prices or prices_of(home))(),
+                since=datetime.fromtimestamp(began_ms / 1000, UTC),
             ),
             last_words="",
             is_recovered=True,

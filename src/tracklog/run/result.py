@@ -35,7 +35,7 @@ from tracklog.run.log_facts import (
     collect,
     model_usage,
     spent_since,
-    with_told,
+    with_stream_requests,
 )
 from tracklog.run.log_facts import NOTHING_SPENT as NOTHING_SPENT
 from tracklog.run.prepare import Prepared
@@ -247,7 +247,7 @@ def _money(ending: Ending, said: dict[str, Any], sources: dict[str, str | None])
     """The cost of this run by our ledger; if the log is missing or cut off, the client's own sum, if it is of this run alone."""
     spent, stated = ending.spent, _sum(said.get("total_cost_usd"))
     is_of_this_run = sources["end"] == "stream" and ending.request.resume is None
-    is_log_whole = spent is not None and not spent.n_unlogged
+    is_log_whole = spent is not None and not spent.n_stream_only
     row = spent.total if spent is not None else UsageRow(key="")
     unsure = {"unpriced_requests": row.unpriced_requests, "partial_requests": row.partial_requests}
     if not is_log_whole and is_of_this_run and stated is not None and ending.stream.result is not None:
@@ -309,19 +309,21 @@ class ResultBuilder:
         session = stream.session or self._prepared.session
         files = self._prepared.logs.files_of(session) if session is not None else None
         printed = dict(stream.requests)  # a copy: another thread adds to it
-        told = [StreamRequest(id, model, usage) for id, (model, usage) in printed.items()]
+        requests = [StreamRequest(id, model, usage) for id, (model, usage) in printed.items()]
         if files is None:
-            return with_told(NOTHING_SPENT, told, self._known_prices()) if told else None
+            return with_stream_requests(NOTHING_SPENT, requests, self._known_prices()) if requests else None
         since = datetime.fromtimestamp(self._prepared.began_ms / 1000, UTC)
-        return spent_since(files, self._prepared.kin, self._known_prices(), since=since, told=told)
+        return spent_since(
+            files, self._prepared.related, self._known_prices(), since=since, streamed=requests
+        )
 
     def warm_up(self, stream: ClientStream) -> None:
         """Read the log once: the first time is slow, and the client is still ending."""
         self._collected(stream, stream.session or self._prepared.session)
 
-    def result(self, heard: ClientOutcome, *, problems: list[str]) -> Result:
+    def result(self, outcome: ClientOutcome, *, problems: list[str]) -> Result:
         """The result, from all sources."""
-        prepared, stream = self._prepared, heard.stream
+        prepared, stream = self._prepared, outcome.stream
         session = stream.session or prepared.session
         path = prepared.logs.path_of(session) if prepared.request.persists and session is not None else None
         collected = self._collected(stream, session)
@@ -333,17 +335,17 @@ class ResultBuilder:
                 stream=stream,
                 session=session,
                 transcript_path=str(path) if path is not None else None,
-                stop=heard.stop,
-                exit_code=heard.exit_code,
+                stop=outcome.stop,
+                exit_code=outcome.exit_code,
                 took_ms=max(time.time_ns() // 1_000_000 - prepared.began_ms, 0),
-                stop_text=heard.stop_texts[-1] if heard.stop_texts else None,
-                has_stop=heard.has_stop,
+                stop_text=outcome.stop_texts[-1] if outcome.stop_texts else None,
+                has_stop=outcome.has_stop,
                 collected=collected,
                 spent=spent,
-                last_words=heard.last_words,
-                problems=(*prepared.problems, *problems, *_problems(prepared, heard, collected, spent)),
-                left_behind=heard.left_behind,
-                we_ended_it=heard.we_ended_it,
+                last_words=outcome.last_words,
+                problems=(*prepared.problems, *problems, *_problems(prepared, outcome, collected, spent)),
+                left_behind=outcome.left_behind,
+                we_ended_it=outcome.we_ended_it,
             )
         )
 
@@ -371,11 +373,11 @@ class ResultBuilder:
 
 
 def _problems(
-    prepared: Prepared, heard: ClientOutcome, collected: Collected, spent: RunUsage | None
+    prepared: Prepared, outcome: ClientOutcome, collected: Collected, spent: RunUsage | None
 ) -> list[str]:
     found = []
-    if collected.denials and prepared.request.ask_here_s is not None and not heard.has_asked:
+    if collected.denials and prepared.request.ask_here_s is not None and not outcome.has_asked:
         found.append("nobody was asked: this release of the client denies without asking")
-    if spent is not None and spent.n_unlogged:
-        found.append(f"the log is not whole: {spent.n_unlogged} of its requests stand on the stream alone")
+    if spent is not None and spent.n_stream_only:
+        found.append(f"the log is not whole: {spent.n_stream_only} of its requests stand on the stream alone")
     return found

@@ -66,8 +66,10 @@ class SafeGit:
         names: set[str] = set()
         for level in ("--local", "--worktree"):
             with suppress(GitFailed):  # git fails if there is none, too
-                told = self("config", level, "--includes", "-z", "--name-only", "--get-regexp", r"^filter\.")
-                names |= {key.rpartition(".")[0] for key in told.split("\0") if key}
+                output = self(
+                    "config", level, "--includes", "-z", "--name-only", "--get-regexp", r"^filter\."
+                )
+                names |= {key.rpartition(".")[0] for key in output.split("\0") if key}
         settings = [(f"{name}.{key}", value) for name in sorted(names) for key, value in _FILTER_OFF]
         # by variables, as `-c` takes a name with `=` in it for another one
         for n, (key, value) in enumerate(settings):

@@ -151,15 +151,15 @@ def test_lines_of_one_thread_are_told_at_once_and_then_ten_times_a_second() -> N
     one, other = ("claude", "s", "main"), ("claude", "s", "a1")
     told: list[tuple[int, str, int]] = []
     for n in range(11):  # a line each 40 ms
-        appends.tell({one: 1, **({other: 2} if n == 5 else {})})
+        appends.add({one: 1, **({other: 2} if n == 5 else {})})
         told += [(n, data["thread"], data["lines"]) for data in hub.named("append")[len(told) :]]
         clock.at += 0.04
     assert told == [(0, "main", 1), (3, "main", 3), (5, "a1", 2), (6, "main", 3), (9, "main", 3)]
-    assert appends.patience(0.2) == pytest.approx(0.02)
+    assert appends.due_in(0.2) == pytest.approx(0.02)
     clock.at += 0.1
-    appends.tell({})
+    appends.add({})
     assert hub.named("append")[-1] == {"agent": "claude", "session": "s", "thread": "main", "lines": 1}
-    assert appends.patience(0.2) == 0.2
+    assert appends.due_in(0.2) == 0.2
 
 
 def test_a_root_that_cannot_be_looked_into_is_said(home: LiveHome) -> None:

@@ -20,13 +20,17 @@ from tests.test_ask_hook import ASKED, PATIENCE_S, SESSION, SILENT, Asking, aski
 from tracklog.agents.hooks.command import is_our_command
 from tracklog.errors import UserError
 from tracklog.home import Home
-from tracklog.liveness.permission_requests import Ask, asks_of, open_asks
+from tracklog.liveness.permission_requests import (
+    OpenPermissionRequest,
+    open_permission_requests,
+    permission_requests_of,
+)
 from tracklog.run.process.permission_hook import MOST_REASON, Fate, give, handler
 
 
-def the_ask(hook: Asking, home: Path) -> Ask:
+def the_ask(hook: Asking, home: Path) -> OpenPermissionRequest:
     hook.question()
-    (ask,) = open_asks(Home(home))
+    (ask,) = open_permission_requests(Home(home))
     return ask
 
 
@@ -36,7 +40,7 @@ def test_an_open_question_is_found_with_all_that_it_says(tmp_path: Path) -> None
         ask = the_ask(hook, tmp_path)
         place = hook.question()
         at = json.loads(place.read_bytes())["at"]
-        assert ask == Ask(
+        assert ask == OpenPermissionRequest(
             id=place.stem,
             run=folder.name,
             session=SESSION,
@@ -51,7 +55,7 @@ def test_an_open_question_is_found_with_all_that_it_says(tmp_path: Path) -> None
             until_ms=at + 9000,
             place=place,
         )
-        assert asks_of(folder) == [ask]
+        assert permission_requests_of(folder) == [ask]
         assert (ask.gist, ask.is_cut) == ("touch made.txt", False)
         assert ask.shown() == [("command", "touch made.txt"), ("description", "Make é 😀")]
 
@@ -62,7 +66,7 @@ def test_the_newest_question_comes_first(tmp_path: Path) -> None:
         time.sleep(0.01)
         with asking(run_folder(tmp_path, "b" * 16)) as two:
             two.question()
-            assert [ask.run for ask in open_asks(Home(tmp_path))] == ["b" * 16, "a" * 16]
+            assert [ask.run for ask in open_permission_requests(Home(tmp_path))] == ["b" * 16, "a" * 16]
 
 
 def test_a_question_whose_hook_was_killed_is_not_open(tmp_path: Path) -> None:
@@ -70,12 +74,12 @@ def test_a_question_whose_hook_was_killed_is_not_open(tmp_path: Path) -> None:
         the_ask(hook, tmp_path)
         hook.process.kill()
         hook.process.wait()
-        assert open_asks(Home(tmp_path)) == []
+        assert open_permission_requests(Home(tmp_path)) == []
 
 
 def test_without_runs_nothing_is_open(tmp_path: Path) -> None:
-    assert open_asks(Home(tmp_path)) == []
-    assert open_asks(Home(tmp_path / "gone")) == []
+    assert open_permission_requests(Home(tmp_path)) == []
+    assert open_permission_requests(Home(tmp_path / "gone")) == []
 
 
 @pytest.mark.parametrize("name", ["runs/now", "runs/now/0123456789abcdef", "runs/now/0123456789abcdef/asks"])
@@ -83,7 +87,7 @@ def test_what_stands_in_a_folder_that_is_open_to_others_is_not_looked_at(tmp_pat
     with asking(run_folder(tmp_path)) as hook:
         the_ask(hook, tmp_path)
         (tmp_path / name).chmod(0o750)
-        assert open_asks(Home(tmp_path)) == []
+        assert open_permission_requests(Home(tmp_path)) == []
 
 
 def test_what_stands_behind_a_link_is_not_looked_at(tmp_path: Path) -> None:
@@ -94,7 +98,7 @@ def test_what_stands_behind_a_link_is_not_looked_at(tmp_path: Path) -> None:
         (now / "linked").symlink_to(hook.folder)
         (run_folder(home) / "asks").mkdir(mode=0o700)
         (run_folder(home) / "asks" / "linked.json").symlink_to(place)
-        assert open_asks(Home(home)) == []
+        assert open_permission_requests(Home(home)) == []
 
 
 def test_what_is_no_question_is_passed_over(tmp_path: Path) -> None:
@@ -107,14 +111,14 @@ def test_what_is_no_question_is_passed_over(tmp_path: Path) -> None:
             fcntl.flock(held.enter_context((asks / f"q{n}.json").open("rb")), fcntl.LOCK_EX)
         os.mkfifo(asks / "pipe.json")
         (asks / "folder.json").mkdir()
-        assert open_asks(Home(tmp_path)) == []
+        assert open_permission_requests(Home(tmp_path)) == []
         held.enter_context(asking(run_folder(tmp_path)))
         assert [ask.session for ask in soon_open(tmp_path)] == [SESSION]
 
 
-def soon_open(home: Path) -> list[Ask]:
+def soon_open(home: Path) -> list[OpenPermissionRequest]:
     until = time.monotonic() + PATIENCE_S
-    while not (found := open_asks(Home(home))) and time.monotonic() < until:
+    while not (found := open_permission_requests(Home(home))) and time.monotonic() < until:
         time.sleep(0.01)
     return found
 
@@ -145,7 +149,7 @@ def test_an_answer_is_taken_and_told(tmp_path: Path, verdict: Any, reason: str |
         assert give(the_ask(hook, tmp_path), verdict, reason=reason) == "taken"
         assert said(hook.ended()) == decision
     assert list((run_folder(tmp_path) / "asks").iterdir()) == []
-    assert open_asks(Home(tmp_path)) == []
+    assert open_permission_requests(Home(tmp_path)) == []
 
 
 def test_of_many_answers_at_once_one_is_taken(tmp_path: Path) -> None:

@@ -105,13 +105,13 @@ def heard_out(
     ended = Ended([], b"", b"")
     deadline = time.monotonic() + seconds
     streams = {kept.stdout: bytearray(), kept.stderr: bytearray()}
-    open_ones = {kept.stdout, kept.stderr, kept.told}
+    open_ones = {kept.stdout, kept.stderr, kept.reports}
     while open_ones:
         assert time.monotonic() < deadline, ended
         for descriptor in select.select(list(open_ones), [], [], 1)[0]:
-            if descriptor == kept.told:
+            if descriptor == kept.reports:
                 ended.told.extend(kept.read_reports())
-                open_ones -= {kept.told} if kept.is_over else set()
+                open_ones -= {kept.reports} if kept.is_over else set()
             elif data := os.read(descriptor, 1 << 20):
                 streams[descriptor] += data
             else:

@@ -97,9 +97,9 @@ class Live:
         self._prices = prices
         self._hub = hub
         self._shot = BoardShot()
-        self._told_face: object = None
-        self._told_sums: object = None
-        self._told_ms = 0
+        self._published_facts: object = None
+        self._published_figures: object = None
+        self._published_ms = 0
         self._is_over = Event()
         self._usual = _UsualTimes(home, self._is_over)
         self._thread = Thread(target=self._run, name="live", daemon=True)
@@ -150,13 +150,15 @@ class Live:
                     if time.monotonic() - looked_at >= (_ROWS_S if has_news else _ANYWAY_S):
                         looked_at, has_news = time.monotonic(), False
                         self._look(watch, board, counts)
-                    events = watch.wait(appends.patience(_TICK_S))
+                    events = watch.wait(appends.due_in(_TICK_S))
                     grown = watch.grown()
-                    self._tell(events, grown, appends)
+                    self._publish(events, grown, appends)
                     has_news = has_news or bool(events or grown)
 
-    def _tell(self, events: Sequence[LiveEvent], grown: Mapping[ThreadName, int], appends: Appends) -> None:
-        appends.tell(grown)
+    def _publish(
+        self, events: Sequence[LiveEvent], grown: Mapping[ThreadName, int], appends: Appends
+    ) -> None:
+        appends.add(grown)
         for event in events:
             if event.event == "log_replaced":
                 thread = {"agent": event.agent, "session": event.session, "thread": event.thread}
@@ -179,12 +181,12 @@ class Live:
 
     def _show(self, shot: BoardShot) -> None:
         """Publish changed facts at once, figures that only add up now and then."""
-        face, sums = _face(shot), _sums(shot)
-        is_later = shot.at_ms - self._told_ms >= _MINOR_S * 1000
-        is_news = face != self._told_face or (is_later and sums != self._told_sums)
+        facts, figures = _facts(shot), _figures(shot)
+        is_later = shot.at_ms - self._published_ms >= _MINOR_S * 1000
+        is_news = facts != self._published_facts or (is_later and figures != self._published_figures)
         self._shot = shot._replace(version=self._shot.version + is_news)
         if is_news:
-            self._told_face, self._told_sums, self._told_ms = face, sums, shot.at_ms
+            self._published_facts, self._published_figures, self._published_ms = facts, figures, shot.at_ms
             self._hub.publish("board", {"version": self._shot.version, "waiting": shot.waiting})
 
     def _fail(self, error: Exception) -> None:
@@ -200,26 +202,26 @@ class Appends:
     def __init__(self, hub: Hub, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._hub = hub
         self._clock = clock
-        self._untold: dict[ThreadName, int] = {}
-        self._told_at: dict[ThreadName, float] = {}
+        self._waiting: dict[ThreadName, int] = {}
+        self._published_at: dict[ThreadName, float] = {}
 
-    def tell(self, grown: Mapping[ThreadName, int]) -> None:
+    def add(self, grown: Mapping[ThreadName, int]) -> None:
         """Add the threads that have grown, and publish those that are due."""
         for thread, lines in grown.items():
-            self._untold[thread] = self._untold.get(thread, 0) + lines
+            self._waiting[thread] = self._waiting.get(thread, 0) + lines
         now = self._clock()
-        self._told_at = {one: at for one, at in self._told_at.items() if now - at < _APPENDS_S}
-        for thread in [one for one in self._untold if one not in self._told_at]:
-            self._told_at[thread] = now
+        self._published_at = {one: at for one, at in self._published_at.items() if now - at < _APPENDS_S}
+        for thread in [one for one in self._waiting if one not in self._published_at]:
+            self._published_at[thread] = now
             agent, session, name = thread
-            lines = self._untold.pop(thread)
+            lines = self._waiting.pop(thread)
             self._hub.publish("append", {"agent": agent, "session": session, "thread": name, "lines": lines})
 
-    def patience(self, most_s: float) -> float:
+    def due_in(self, most_s: float) -> float:
         """How long to wait until the next is due."""
-        if not self._untold:
+        if not self._waiting:
             return most_s
-        next_at = min(self._told_at.get(thread, 0.0) for thread in self._untold) + _APPENDS_S
+        next_at = min(self._published_at.get(thread, 0.0) for thread in self._waiting) + _APPENDS_S
         return min(max(next_at - self._clock(), 0.01), most_s)
 
 
@@ -247,7 +249,7 @@ class _UsualTimes:
             pause_s = _USUAL_S if self.times else _USUAL_AGAIN_S
 
 
-def _face(shot: BoardShot) -> object:
+def _facts(shot: BoardShot) -> object:
     """The facts in the rows, without figures that only add up."""
     rows = [
         row._replace(
@@ -262,7 +264,7 @@ def _face(shot: BoardShot) -> object:
     return rows, shot.problems, shot.is_ready
 
 
-def _sums(shot: BoardShot) -> object:
+def _figures(shot: BoardShot) -> object:
     return [(row.last_ms, row.minutes.lines, row.spending) for row in shot.rows]
 
 

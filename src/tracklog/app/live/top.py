@@ -27,7 +27,7 @@ from tracklog.live.notify import ring as ring
 from tracklog.live.watch.session import SHOWN as SHOWN
 from tracklog.live.watch.session import Minutes as Minutes
 from tracklog.live.watch.watcher import Watch
-from tracklog.liveness.permission_requests import Ask as Ask
+from tracklog.liveness.permission_requests import OpenPermissionRequest as OpenPermissionRequest
 
 LIVE_STATES = ("waiting", "working", "pending", "idle", "crashed")
 _WORKS = ("working", "pending")

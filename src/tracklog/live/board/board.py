@@ -28,7 +28,7 @@ from tracklog.live.run_entries import RunEntry, RunOrigin
 from tracklog.live.run_register import Runs, runs
 from tracklog.live.watch.session import Minutes, WatchedSession
 from tracklog.live.watch.watcher import Watch
-from tracklog.liveness.permission_requests import Ask, open_asks
+from tracklog.liveness.permission_requests import OpenPermissionRequest, open_permission_requests
 from tracklog.model.ids import MAIN
 from tracklog.model.session_rules import last_part
 from tracklog.model.states import LiveState, pending
@@ -137,7 +137,7 @@ class BoardRow(NamedTuple):
     stuck: Stuck | None = None
     is_counted: bool = True  # whether its spending is known
     problem: str | None = None  # why its log cannot be read
-    permission_requests: tuple[Ask, ...] = ()  # that can be answered here
+    permission_requests: tuple[OpenPermissionRequest, ...] = ()  # that can be answered here
 
     @property
     def needs_you(self) -> bool:
@@ -171,7 +171,7 @@ class Board:
         With `states`, only sessions in these states, and those with a permission request; no others are counted.
         """
         known = runs(self._home) if self._home is not None else Runs()
-        asks = _by_session(open_asks(self._home) if self._home is not None else ())
+        asks = _by_session(open_permission_requests(self._home) if self._home is not None else ())
         shown = [
             self._row(name, session, now_ms)._replace(started_by=known.origin_of(*name))
             for name, session in self._watch.sessions.items()
@@ -226,27 +226,27 @@ class Board:
         return is_named_late and self._watch.watches_home(run.agent, homes)
 
     def _row(self, name: Name, session: WatchedSession, now_ms: int) -> BoardRow:
-        told, counted = session.latest, self._counts.of(name, session)
+        latest, counted = session.latest, self._counts.of(name, session)
         threads = thread_rows(session, now_ms, self.usual_ms)
         return BoardRow(
             id=session.id,
             agent=session.agent,
             state=session.state,
-            project=last_part(told.cwd) if told.cwd else None,
-            cwd=told.cwd,
-            title=told.title,
-            model=told.model,
+            project=last_part(latest.cwd) if latest.cwd else None,
+            cwd=latest.cwd,
+            title=latest.title,
+            model=latest.model,
             spending=counted.spending,
             subagents=len(threads),
             pending=[
                 PendingRow(one.call, one.name, pending(one.asked_ms, session.state, f"call {one.call}"))
                 for one in session.pending.values()
             ],
-            last_words=told.last_words,
-            last_prompt=told.last_prompt,
-            last_ms=told.last_ms,
+            last_words=latest.last_words,
+            last_prompt=latest.last_prompt,
+            last_ms=latest.last_ms,
             path=session.paths.get(MAIN),
-            branch=told.branch,
+            branch=latest.branch,
             threads=threads,
             n_threads=len(session.paths.keys() - {MAIN}),
             began_ms=counted.began_ms,
@@ -290,9 +290,9 @@ def _parent_in(row: BoardRow, rows: Mapping[Name, BoardRow]) -> Name | None:
     return above if above in rows and above != (row.agent, row.id) else None
 
 
-def _by_session(asks: Iterable[Ask]) -> dict[Name, list[Ask]]:
+def _by_session(asks: Iterable[OpenPermissionRequest]) -> dict[Name, list[OpenPermissionRequest]]:
     """The permission requests of each session; our runs have ASCII names."""
-    found: dict[Name, list[Ask]] = {}
+    found: dict[Name, list[OpenPermissionRequest]] = {}
     for ask in asks:
         if ask.run.isascii():
             found.setdefault((ask.agent, ask.session), []).append(ask)

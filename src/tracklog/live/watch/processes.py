@@ -16,7 +16,7 @@ from tracklog.agents.base import AgentProcesses, OpenSessions, ProcessView
 from tracklog.agents.supported import SUPPORTED
 from tracklog.home import Home
 from tracklog.live.watch.sessions import WatchedSessions
-from tracklog.liveness.permission_requests import open_asks
+from tracklog.liveness.permission_requests import open_permission_requests
 from tracklog.reading.session_files import Name
 from tracklog.sources.log_file import Root
 from tracklog.sources.processes import is_running
@@ -92,7 +92,7 @@ class WatchedProcesses:
         """Read the permission requests that our own hook has put and waits for."""
         if self._home is None:
             return
-        asked = {(ask.agent, ask.session): ask.sign for ask in reversed(open_asks(self._home))}
+        asked = {(ask.agent, ask.session): ask.sign for ask in reversed(open_permission_requests(self._home))}
         for name in self._asked | asked.keys():
             session = self._sessions.by_name.get(name)
             if session is not None and session.asked != asked.get(name):

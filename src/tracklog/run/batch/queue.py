@@ -74,7 +74,7 @@ class TaskOutcome(NamedTuple):
         """The result with its place in the list and its tries."""
         ours = {"id": self.task.id, "n": self.task.n, "digest": self.task.digest}
         tries = {
-            "attempts": [_told(one) for one in self.attempts],
+            "attempts": [_attempt_row(one) for one in self.attempts],
             "cost_micro_usd_all_attempts": self.cost_micro_usd,
         }
         return {
@@ -268,8 +268,8 @@ class TaskQueue:
             slot.child = child
         if self._is_cancelled.is_set():
             child.cancel()
-        for heard in child.events():
-            slot.last = heard
+        for event in child.events():
+            slot.last = event
         try:
             return child.result()
         except Exception as error:  # a door: a bug that one child meets must not end the others
@@ -317,7 +317,7 @@ def _is_answer(result: Result) -> bool:
     return result.ended_by in ANSWERED and not result.is_overloaded
 
 
-def _told(result: Result) -> dict[str, Any]:
+def _attempt_row(result: Result) -> dict[str, Any]:
     """A try, shortened for the document."""
     return {
         "ended_by": result.ended_by,

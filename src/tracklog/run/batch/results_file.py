@@ -79,8 +79,8 @@ def _spent(
     if files is None:
         return None
     source = logs.files_of(request.resume) if request.is_fork and request.resume is not None else None
-    kin = [source] if source is not None else []
-    return spent_since(files, kin, prices(), since=datetime.fromtimestamp(began_ms / 1000, UTC))
+    related = [source] if source is not None else []
+    return spent_since(files, related, prices(), since=datetime.fromtimestamp(began_ms / 1000, UTC))
 
 
 ANSWERED = ("completed", "error", "timeout", "budget")

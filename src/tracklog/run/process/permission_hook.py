@@ -23,9 +23,9 @@ import tracklog
 from tracklog.agents.hooks.command import MARK
 from tracklog.errors import UserError
 from tracklog.home import Home, open_private
-from tracklog.liveness.permission_requests import Ask, asks_of, open_asks
-
-__all__ = ["Ask", "Fate", "Verdict", "asks_of", "give", "handler", "open_asks"]
+from tracklog.liveness.permission_requests import (
+    OpenPermissionRequest,
+)
 
 GUARD = '[ -x "$1" ] && [ -f "$4" ] && TRACKLOG_PPID=$PPID "$@" 2>/dev/null; exit 0'  # stdout is the answer
 LONGEST_WAIT_S = 86_400.0  # a client counts milliseconds in 31 bits: of 25 days it would make none
@@ -33,7 +33,7 @@ MOST_REASON = 10_000  # letters: a client cuts what is longer
 TAKEN_WITHIN_S = 2.0
 _LATER_S = 15  # the client's timeout is longer than ours by this
 _TICK_S = 0.02
-_TOLD = 0o400
+_PASSED_ON = 0o400
 
 Verdict = Literal["allow", "deny"]
 Fate = Literal["taken", "late", "answered"]  # `answered`: by another process, before
@@ -56,7 +56,13 @@ def handler(folder: Path, *, home: Home, wait_s: float) -> dict[str, Any]:
     }
 
 
-def give(ask: Ask, verdict: Verdict, *, reason: str | None = None, within_s: float = TAKEN_WITHIN_S) -> Fate:
+def give(
+    ask: OpenPermissionRequest,
+    verdict: Verdict,
+    *,
+    reason: str | None = None,
+    within_s: float = TAKEN_WITHIN_S,
+) -> Fate:
     """Answer a request; returns what became of the answer."""
     if reason is not None and len(reason) > MOST_REASON:
         raise UserError(f"the reason is longer than {MOST_REASON:,} letters, and the client would cut it")
@@ -68,19 +74,21 @@ def give(ask: Ask, verdict: Verdict, *, reason: str | None = None, within_s: flo
     except FileNotFoundError:  # the run is over, and its folder gone
         return "late"
     try:
-        return "taken" if _is_told(file, answer, within_s) else "late"
+        return "taken" if _is_passed_on(file, answer, within_s) else "late"
     finally:
         os.close(file)
 
 
-def _is_told(file: int, answer: Path, within_s: float) -> bool:
+def _is_passed_on(file: int, answer: Path, within_s: float) -> bool:
     """Wait until the answer is passed on to the client; take it back when the time is over."""
     until = time.monotonic() + within_s
-    while not (is_told := stat.S_IMODE(os.fstat(file).st_mode) == _TOLD) and time.monotonic() < until:
+    while (
+        not (is_passed_on := stat.S_IMODE(os.fstat(file).st_mode) == _PASSED_ON) and time.monotonic() < until
+    ):
         time.sleep(_TICK_S)
-    if not is_told:
+    if not is_passed_on:
         answer.unlink(missing_ok=True)
-    return is_told
+    return is_passed_on
 
 
 def _put(answer: Path, data: bytes) -> int:

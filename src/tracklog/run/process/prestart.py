@@ -49,7 +49,7 @@ class WaitingSupervisor(NamedTuple):
 
     process: subprocess.Popen[bytes]
     life: int
-    told: int
+    reports: int
     order: int
 
     def promise(self, folder: Path | None) -> None:
@@ -63,7 +63,7 @@ class WaitingSupervisor(NamedTuple):
 
     def discard(self) -> None:
         """Let it end: it is not needed."""
-        for descriptor in (self.order, self.life, self.told):
+        for descriptor in (self.order, self.life, self.reports):
             os.close(descriptor)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
@@ -94,13 +94,13 @@ def waiting_supervisor() -> WaitingSupervisor:
 def start_supervisor() -> WaitingSupervisor:
     """Start a supervisor."""
     their_life, life = _pipe()
-    told, their_told = _pipe()
+    reports, their_reports = _pipe()
     their_order, order = _pipe()
-    theirs = (their_life, their_told, their_order)
+    theirs = (their_life, their_reports, their_order)
     try:
-        return WaitingSupervisor(_started(*theirs), life, told, order)
+        return WaitingSupervisor(_started(*theirs), life, reports, order)
     except BaseException:
-        for descriptor in (life, told, order):
+        for descriptor in (life, reports, order):
             os.close(descriptor)
         raise
     finally:
@@ -126,14 +126,14 @@ def order_for(words: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> byt
     return b"\0".join(os.fsencode(part) for part in (*parts, *variables, *words))
 
 
-def _started(life: int, told: int, order: int) -> subprocess.Popen[bytes]:
-    options = ["--life", str(life), "--told", str(told), "--order", str(order)]
+def _started(life: int, reports: int, order: int) -> subprocess.Popen[bytes]:
+    options = ["--life", str(life), "--told", str(reports), "--order", str(order)]
     return subprocess.Popen(
         [sys.executable, "-I", "-S", leaf(supervisor), *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
-        pass_fds=(life, told, order),
+        pass_fds=(life, reports, order),
         start_new_session=True,
     )

@@ -64,7 +64,7 @@ class Fifo:
 
     def read_payloads(self) -> list[bytes]:
         """The payloads that were announced since the last call, in order."""
-        told: list[bytes] = []
+        announced: list[bytes] = []
         n_read = 0
         while not self._is_closed and n_read < _MOST_AT_ONCE:
             try:
@@ -74,8 +74,8 @@ class Fifo:
             n_read += len(data)
             *lines, rest = (self._rest + data).split(b"\n")
             self._rest = rest[:16]  # no number is longer
-            told += [line for line in lines if _NUMBER.fullmatch(line)]
-        payloads = [_taken(self._folder / f"{PREFIX}{number.decode()}") for number in told]
+            announced += [line for line in lines if _NUMBER.fullmatch(line)]
+        payloads = [_taken(self._folder / f"{PREFIX}{number.decode()}") for number in announced]
         return [payload for payload in payloads if payload is not None]
 
     def close(self) -> None:

@@ -51,7 +51,7 @@ class SupervisedClient:
     """A client that runs under our supervisor."""
 
     def __init__(
-        self, supervisor: subprocess.Popen[bytes], *, life: int, told: int, mark: str | None
+        self, supervisor: subprocess.Popen[bytes], *, life: int, reports: int, mark: str | None
     ) -> None:
         assert supervisor.stdin is not None
         assert supervisor.stdout is not None
@@ -62,9 +62,9 @@ class SupervisedClient:
         self._rest = b""
         self._lock = threading.Lock()  # of the prompt's pipe, which its thread and `close` both close
         self._is_closed = False
-        self.told = told
+        self.reports = reports
         self.stdout, self.stderr = supervisor.stdout.fileno(), supervisor.stderr.fileno()
-        for descriptor in (told, self.stdout, self.stderr, supervisor.stdin.fileno()):
+        for descriptor in (reports, self.stdout, self.stderr, supervisor.stdin.fileno()):
             os.set_blocking(descriptor, False)
         self.pid: int | None = None
         self.exit_code: int | None = (
@@ -78,7 +78,7 @@ class SupervisedClient:
         reports: list[tuple[str, int]] = []
         while not self.is_over:
             try:
-                data = os.read(self.told, 4096)
+                data = os.read(self.reports, 4096)
             except BlockingIOError:
                 break
             *lines, self._rest = (self._rest + data).split(b"\n")
@@ -116,7 +116,7 @@ class SupervisedClient:
         for stream in (self._supervisor.stdout, self._supervisor.stderr):
             if stream is not None:
                 stream.close()
-        for descriptor in (self.told, self._life):
+        for descriptor in (self.reports, self._life):
             os.close(descriptor)
         self._take_leave()
 
@@ -149,7 +149,7 @@ class SupervisedClient:
         """Read the supervisor's last reports; a stopped one does not answer, and is killed with its client."""
         until = time.monotonic() + _SUPERVISOR_S
         while not self.is_over and (left_s := until - time.monotonic()) > 0:
-            _wait_for(self.told, select.POLLIN, left_s)
+            _wait_for(self.reports, select.POLLIN, left_s)
             self.read_reports()
         if not self.is_over:
             self._tree.kill()
@@ -282,7 +282,7 @@ def start_supervised(
     client = SupervisedClient(
         waiting.process,
         life=waiting.life,
-        told=waiting.told,
+        reports=waiting.reports,
         mark=mark if mark != os.environ.get(MARK) else None,
     )
     with contextlib.suppress(BrokenPipeError):  # it was killed already: reported like any other end

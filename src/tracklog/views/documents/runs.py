@@ -98,12 +98,12 @@ def leaf_words(run: RunEntry, lineage: Lineage) -> str:
 
 
 def _listed(all_runs: list[RunEntry]) -> str:
-    told = [f"{run_name(run)} ({_told(run)})" for run in all_runs[:_SHOWN]]
-    n_more = len(all_runs) - len(told)
-    return ", ".join([*told, *([f"{n_more} more"] if n_more else [])])
+    shown = [f"{run_name(run)} ({_run_words(run)})" for run in all_runs[:_SHOWN]]
+    n_more = len(all_runs) - len(shown)
+    return ", ".join([*shown, *([f"{n_more} more"] if n_more else [])])
 
 
-def _told(run: RunEntry) -> str:
+def _run_words(run: RunEntry) -> str:
     how = "" if run.started.how == "run" else run.started.how
     return ", ".join(safe(part[:_LONGEST_WORD]) for part in (how, _state_words(run), _money(run)) if part)
 

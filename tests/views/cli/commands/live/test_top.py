@@ -9,7 +9,7 @@ from tracklog.live.board.board import BoardRow
 from tracklog.live.board.counts import SessionUsage
 from tracklog.model.states import LiveState, State
 from tracklog.views.cli.commands.live.board_text import BoardLayout, board_lines
-from tracklog.views.cli.commands.live.top import looked_after
+from tracklog.views.cli.commands.live.top import layout_after
 
 NOW_MS = 1_800_000_000_000
 
@@ -85,19 +85,19 @@ def test_the_chosen_one_is_in_sight_and_opened_tells_all() -> None:
 def test_keys_choose_sort_filter_and_open() -> None:
     rows = [row(n) for n in range(3)]
     look = BoardLayout(80, 24, NOW_MS)
-    look = looked_after(look, "down", rows)
+    look = layout_after(look, "down", rows)
     assert look.selected == rows[0].id
-    look = looked_after(looked_after(look, "down", rows), "down", rows)
+    look = layout_after(layout_after(look, "down", rows), "down", rows)
     assert look.selected == rows[2].id
-    assert looked_after(look, "down", rows).selected == rows[2].id
-    assert looked_after(look, "up", rows).selected == rows[1].id
-    assert looked_after(look, "s", rows).sort == "cost"
-    assert looked_after(look, "enter", rows).is_open
-    typing = looked_after(look, "/", rows)
+    assert layout_after(look, "down", rows).selected == rows[2].id
+    assert layout_after(look, "up", rows).selected == rows[1].id
+    assert layout_after(look, "s", rows).sort == "cost"
+    assert layout_after(look, "enter", rows).is_open
+    typing = layout_after(look, "/", rows)
     for key in ("a", "q", "backspace", "enter"):
-        typing = looked_after(typing, key, rows)
+        typing = layout_after(typing, key, rows)
     assert (typing.filter, typing.is_typing) == ("a", False)
-    assert looked_after(typing, "escape", rows).filter == ""
+    assert layout_after(typing, "escape", rows).filter == ""
 
 
 def test_once_as_json_has_the_promised_shape(tmp_path: Path) -> None:

@@ -10,7 +10,14 @@ from typing import Any, cast
 
 import click
 
-from tracklog.app.run.answer import AnswerOutcome, Ask, Verdict, answer_request, is_own, open_requests
+from tracklog.app.run.answer import (
+    AnswerOutcome,
+    OpenPermissionRequest,
+    Verdict,
+    answer_request,
+    is_own,
+    open_requests,
+)
 from tracklog.errors import NOT_FINE, UserError
 from tracklog.home import Home, tracklog_home
 from tracklog.views.cli.options import home_option, json_option
@@ -60,7 +67,7 @@ def answer(
     _answer(_the_one(asks), cast(Verdict, verdict), reason=reason, as_json=as_json)
 
 
-def _the_one(asks: Sequence[Ask]) -> Ask:
+def _the_one(asks: Sequence[OpenPermissionRequest]) -> OpenPermissionRequest:
     if len(asks) > 1:
         listed = "; ".join(f"--call {ask.id} for {ask.tool} {excerpt(ask.gist, _WIDTH)}" for ask in asks)
         raise UserError(f"several questions are open, choose one: {listed}")
@@ -69,7 +76,7 @@ def _the_one(asks: Sequence[Ask]) -> Ask:
     return asks[0]
 
 
-def _answer(ask: Ask, verdict: Verdict, *, reason: str | None, as_json: bool) -> None:
+def _answer(ask: OpenPermissionRequest, verdict: Verdict, *, reason: str | None, as_json: bool) -> None:
     if reason is not None and verdict == "allow":
         talk("tracklog: the client takes no reason with an allow: the model will not read it")
     fate = answer_request(ask, verdict, reason=reason)
@@ -86,7 +93,7 @@ def _answer(ask: Ask, verdict: Verdict, *, reason: str | None, as_json: bool) ->
         raise click.exceptions.Exit(NOT_FINE)
 
 
-def _list(asks: Sequence[Ask], *, as_json: bool) -> None:
+def _list(asks: Sequence[OpenPermissionRequest], *, as_json: bool) -> None:
     if as_json:
         answer_json({"asks": [_document(ask) for ask in asks]})
         return
@@ -96,7 +103,7 @@ def _list(asks: Sequence[Ask], *, as_json: bool) -> None:
         tell(("\n" if n else "") + "\n".join(_lines(ask)))
 
 
-def _document(ask: Ask) -> dict[str, Any]:
+def _document(ask: OpenPermissionRequest) -> dict[str, Any]:
     return {
         "id": ask.id,
         "agent": ask.agent,
@@ -119,7 +126,7 @@ def _moment(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _lines(ask: Ask) -> Iterator[str]:
+def _lines(ask: OpenPermissionRequest) -> Iterator[str]:
     """A request for people: session, tool, its time and the time left, and the whole input."""
     now_ms = time.time() * 1000
     whose = f" (subagent {safe(short_id(ask.thread))})" if ask.thread else ""

@@ -62,20 +62,20 @@ class _Column(NamedTuple):
         return min(max(cell_len(one.plain) for one in (Text(self.name), *self.cells)), self.most)
 
 
-def board_lines(rows: Sequence[BoardRow], look: BoardLayout) -> list[Text]:
+def board_lines(rows: Sequence[BoardRow], layout: BoardLayout) -> list[Text]:
     """The lines of the board, exactly as many as the screen has."""
-    head = [_summary(rows, look), Text()]
-    foot = [_help(look)]
-    chosen = next((row for row in rows if row.id == look.selected), None)
-    detail = _detail(chosen, look) if chosen is not None else []
-    room = max(look.height - len(head) - len(foot) - len(detail), 2)
-    body = _table(_window(rows, look, room - 1), look) if rows else [painted("Nothing runs.", "dim")]
+    head = [_summary(rows, layout), Text()]
+    foot = [_help(layout)]
+    chosen = next((row for row in rows if row.id == layout.selected), None)
+    detail = _detail(chosen, layout) if chosen is not None else []
+    room = max(layout.height - len(head) - len(foot) - len(detail), 2)
+    body = _table(_window(rows, layout, room - 1), layout) if rows else [painted("Nothing runs.", "dim")]
     body = body[:room]
-    blank = [Text()] * (look.height - len(head) - len(body) - len(detail) - len(foot))
-    return [_cut(line, look.width) for line in (*head, *body, *blank, *detail, *foot)][: look.height]
+    blank = [Text()] * (layout.height - len(head) - len(body) - len(detail) - len(foot))
+    return [_cut(line, layout.width) for line in (*head, *body, *blank, *detail, *foot)][: layout.height]
 
 
-def _summary(rows: Sequence[BoardRow], look: BoardLayout) -> Text:
+def _summary(rows: Sequence[BoardRow], layout: BoardLayout) -> Text:
     groups = [group_of(row) for row in rows]
     n_needs, n_working = groups.count("needs"), groups.count("working")
     quiet = [row.state.state for row, group in zip(rows, groups, strict=True) if group == "quiet"]
@@ -89,8 +89,8 @@ def _summary(rows: Sequence[BoardRow], look: BoardLayout) -> Text:
     if n_crashed := quiet.count("crashed"):
         parts.append(painted(f"{n_crashed} crashed", _STYLES["crashed"]))
     parts.append(Text(_cost_of_all(rows)))
-    if look.filter or look.is_typing:
-        parts.append(painted(f"/{look.filter}{'▏' if look.is_typing else ''}", "reverse"))
+    if layout.filter or layout.is_typing:
+        parts.append(painted(f"/{layout.filter}{'▏' if layout.is_typing else ''}", "reverse"))
     return painted("tracklog top", "bold") + Text(_GAP) + Text(" · ").join(parts)
 
 
@@ -101,24 +101,24 @@ def _cost_of_all(rows: Sequence[BoardRow]) -> str:
     return f"${total / 1e6:,.2f}{'+' if is_lower_bound else ''} since they began"
 
 
-def _help(look: BoardLayout) -> Text:
-    if look.note:
-        return painted(look.note, "bold")
-    keys = "q quit  ↑↓ choose  ⏎ open  s sort: " + look.sort + "  / filter  a all"
+def _help(layout: BoardLayout) -> Text:
+    if layout.note:
+        return painted(layout.note, "bold")
+    keys = "q quit  ↑↓ choose  ⏎ open  s sort: " + layout.sort + "  / filter  a all"
     return painted(keys, "dim")
 
 
-def _window(rows: Sequence[BoardRow], look: BoardLayout, room: int) -> Sequence[BoardRow]:
+def _window(rows: Sequence[BoardRow], layout: BoardLayout, room: int) -> Sequence[BoardRow]:
     """As many rows as fit, with the selected one among them."""
-    at = next((n for n, row in enumerate(rows) if row.id == look.selected), 0)
+    at = next((n for n, row in enumerate(rows) if row.id == layout.selected), 0)
     first = max(0, min(at - room // 2, len(rows) - room)) if at >= room else 0
     return rows[first : first + max(room, 1)]
 
 
-def _table(rows: Sequence[BoardRow], look: BoardLayout) -> list[Text]:
+def _table(rows: Sequence[BoardRow], layout: BoardLayout) -> list[Text]:
     fixed = [
         _Column("state", [_state(row) for row in rows], most=18),
-        _Column("since", [Text(_since(row, look.now_ms)) for row in rows], ">"),
+        _Column("since", [Text(_since(row, layout.now_ms)) for row in rows], ">"),
         _Column("project", [Text(safe(row.project or short_id(row.id))) for row in rows], most=18),
     ]
     money = [_Column("cost", [Text(_cost(row)) for row in rows], ">")]
@@ -130,9 +130,9 @@ def _table(rows: Sequence[BoardRow], look: BoardLayout) -> list[Text]:
     ]
     if not any(row.subagents or row.pending for row in rows):
         extra = [column for column in extra if column.name != "agents"]
-    while extra and _width([*fixed, *money, *extra]) + _LEAST_DOING + len(_GAP) > look.width:
+    while extra and _width([*fixed, *money, *extra]) + _LEAST_DOING + len(_GAP) > layout.width:
         extra.pop()
-    left = look.width - _width([*fixed, *money, *extra]) - len(_GAP)
+    left = layout.width - _width([*fixed, *money, *extra]) - len(_GAP)
     words = left // 2 if left > 70 else 0
     doing = _Column(
         "doing", [_doing(row) for row in rows], most=max(left - words - (len(_GAP) if words else 0), 1)
@@ -143,7 +143,7 @@ def _table(rows: Sequence[BoardRow], look: BoardLayout) -> list[Text]:
     lines = [_row([painted(column.name, "dim") for column in columns], columns, widths)]
     for n, row in enumerate(rows):
         line = _row([column.cells[n] for column in columns], columns, widths)
-        if row.id == look.selected:
+        if row.id == layout.selected:
             line.stylize("reverse")
         lines.append(line)
     return lines
@@ -226,34 +226,34 @@ def _one_line(text: str) -> str:
     return " ".join(text[:1000].split())
 
 
-def _detail(row: BoardRow, look: BoardLayout) -> list[Text]:
+def _detail(row: BoardRow, layout: BoardLayout) -> list[Text]:
     """The last words of the selected session; if it is open, all facts."""
-    rule = painted("─" * look.width, "dim")
+    rule = painted("─" * layout.width, "dim")
     words = painted(_one_line(row.last_words or row.last_prompt or ""), "")
-    if not look.is_open:
-        return [rule, words] if look.height >= 16 else []
+    if not layout.is_open:
+        return [rule, words] if layout.height >= 16 else []
     facts = [
         ("session", f"{row.agent} {row.id}"),
         ("folder", row.cwd or ""),
         ("title", row.title or ""),
-        ("state", _told(row)),
+        ("state", _state_in_words(row)),
         ("because", "; ".join(row.state.evidence)),
         ("process", str(row.state.pid or "")),
         ("log", row.path or ""),
         ("by", origin_words(row.started_by) if row.started_by else ""),
-        ("agents", _told_agents(row)),
+        ("agents", _agents_in_words(row)),
         ("asked", _one_line(row.last_prompt or "")),
         ("said", _one_line(row.last_words or "")),
     ]
     lines = [painted(f"{name:>8}  ", "dim") + Text(safe(value)) for name, value in facts if value]
-    return [rule, *lines][: max(look.height - 8, 0)]
+    return [rule, *lines][: max(layout.height - 8, 0)]
 
 
-def _told_agents(row: BoardRow) -> str:
+def _agents_in_words(row: BoardRow) -> str:
     working = [f"{row.subagents} working"] if row.subagents else []
     return ", ".join([*working, *(f"{one.state.state}: {one.name or one.call}" for one in row.pending)])
 
 
-def _told(row: BoardRow) -> str:
+def _state_in_words(row: BoardRow) -> str:
     waits = f" for {row.state.waiting_for}" if row.state.waiting_for else ""
     return f"{row.state.state}{waits}{f': {row.state.doing}' if row.state.doing else ''}"

@@ -87,57 +87,57 @@ def _run(board: OpenBoard, *, shows_all: bool, rings: bool, notifies: bool) -> N
     from tracklog.views.cli.output.screen import whole_screen
 
     with whole_screen() as screen:
-        look = BoardLayout(*screen.size, _now_ms())
+        layout = BoardLayout(*screen.size, _now_ms())
         next_frame = 0.0
         while True:
             for key in screen.pressed():
-                if key in ("quit", "q") and not (look.is_typing and key == "q"):
+                if key in ("quit", "q") and not (layout.is_typing and key == "q"):
                     return
-                if key == "a" and not look.is_typing:
+                if key == "a" and not layout.is_typing:
                     shows_all = not shows_all
-                look = looked_after(look, key, _ordered(board.rows(shows_all=shows_all), look))
+                layout = layout_after(layout, key, _ordered(board.rows(shows_all=shows_all), layout))
                 next_frame = 0.0
             if board.wait(_KEYS_S):
                 next_frame = 0.0
             if time.monotonic() >= next_frame:
                 next_frame = time.monotonic() + _FRAME_S
-                look = look._replace(width=screen.size[0], height=screen.size[1], now_ms=_now_ms())
-                rows = _ordered(board.rows(shows_all=shows_all, now_ms=look.now_ms), look)
-                screen.draw(board_lines(rows, look))
-                for row in board.new_waits(rows, look.now_ms):
+                layout = layout._replace(width=screen.size[0], height=screen.size[1], now_ms=_now_ms())
+                rows = _ordered(board.rows(shows_all=shows_all, now_ms=layout.now_ms), layout)
+                screen.draw(board_lines(rows, layout))
+                for row in board.new_waits(rows, layout.now_ms):
                     if rings:
                         ring(sys.stdout)
                     if notifies:
                         notify_of(row)
 
 
-def looked_after(look: BoardLayout, key: str, rows: Sequence[BoardRow]) -> BoardLayout:
+def layout_after(layout: BoardLayout, key: str, rows: Sequence[BoardRow]) -> BoardLayout:
     """The layout after a key."""
-    if look.is_typing:
+    if layout.is_typing:
         match key:
             case "enter" | "escape":
-                return look._replace(is_typing=False, filter=look.filter if key == "enter" else "")
+                return layout._replace(is_typing=False, filter=layout.filter if key == "enter" else "")
             case "backspace":
-                return look._replace(filter=look.filter[:-1])
+                return layout._replace(filter=layout.filter[:-1])
             case _ if len(key) == 1 and key.isprintable():
-                return look._replace(filter=look.filter + key)
-        return look
+                return layout._replace(filter=layout.filter + key)
+        return layout
     match key:
         case "up" | "k":
-            return look._replace(selected=_moved(look.selected, rows, -1))
+            return layout._replace(selected=_moved(layout.selected, rows, -1))
         case "down" | "j":
-            return look._replace(selected=_moved(look.selected, rows, 1))
+            return layout._replace(selected=_moved(layout.selected, rows, 1))
         case "enter":
-            selected = look.selected or (rows[0].id if rows else None)
-            return look._replace(selected=selected, is_open=not look.is_open)
+            selected = layout.selected or (rows[0].id if rows else None)
+            return layout._replace(selected=selected, is_open=not layout.is_open)
         case "escape":
-            return look._replace(selected=None, is_open=False, filter="")
+            return layout._replace(selected=None, is_open=False, filter="")
         case "s":
             names = list(_SORTS)
-            return look._replace(sort=names[(names.index(look.sort) + 1) % len(names)])
+            return layout._replace(sort=names[(names.index(layout.sort) + 1) % len(names)])
         case "/":
-            return look._replace(is_typing=True, filter="")
-    return look
+            return layout._replace(is_typing=True, filter="")
+    return layout
 
 
 def _moved(selected: str | None, rows: Sequence[BoardRow], by: int) -> str | None:
@@ -148,10 +148,10 @@ def _moved(selected: str | None, rows: Sequence[BoardRow], by: int) -> str | Non
     return ids[min(max(at, 0), len(ids) - 1)]
 
 
-def _ordered(rows: Sequence[BoardRow], look: BoardLayout) -> list[BoardRow]:
-    wanted = look.filter.lower()
+def _ordered(rows: Sequence[BoardRow], layout: BoardLayout) -> list[BoardRow]:
+    wanted = layout.filter.lower()
     chosen = [row for row in rows if wanted in _searched(row)]
-    sort = _SORTS[look.sort]
+    sort = _SORTS[layout.sort]
     return beneath_parents(chosen if sort is None else sorted(chosen, key=sort))
 
 

@@ -68,7 +68,7 @@ def drive(many: TaskQueue, tally: Tally, *, on_outcome: Callable[[TaskOutcome], 
                 tally.add(answer)
                 progress.clear()
                 on_outcome(answer)
-                progress.tell(answer)
+                progress.show_end(answer)
         progress.clear()
         done.is_interrupted |= bool(heard)
     return done

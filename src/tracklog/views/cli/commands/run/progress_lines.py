@@ -78,7 +78,7 @@ class ProgressDisplay:
             self._n_lines = 0
             self._next_at = 0.0
 
-    def tell(self, answer: TaskOutcome) -> None:
+    def show_end(self, answer: TaskOutcome) -> None:
         """Print that a task ended, unless the changing lines show it."""
         if not self._is_terminal:
             talk(f"{len(self._tally.ended)}/{self._tally.n_tasks} {ended_line(answer)}")

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from tracklog.app.run.answer import (
     MOST_REASON,
     AnswerOutcome,
-    Ask,
+    OpenPermissionRequest,
     Verdict,
     answer_request,
     digest_of,
@@ -147,10 +147,10 @@ def _gone(request: Request) -> Response:
     return problem(request, 409, "This question is not open any more", _GONE, ways=[_BOARD])
 
 
-def _address(ask: Ask) -> str:
+def _address(ask: OpenPermissionRequest) -> str:
     """The address of its session's page; that of all sessions if its id is not printable."""
     return session_address(ask.agent, ask.session) if ask.session.isprintable() else "/sessions"
 
 
-def _to_session(ask: Ask) -> NextLink:
+def _to_session(ask: OpenPermissionRequest) -> NextLink:
     return NextLink(_address(ask), "To the session")

@@ -17,10 +17,10 @@ from tracklog.app.live.top import (
     LEAST_MS,
     SHOWN,
     TIMES,
-    Ask,
     BoardGroupName,
     BoardRow,
     Minutes,
+    OpenPermissionRequest,
     PendingRow,
     Stuck,
     ThreadRow,
@@ -251,7 +251,7 @@ def _asked(row: PendingRow, address: str) -> Strip:
     return Strip(row.state.state, None, name, step, f"{address}#c{quote(row.call, safe='')}")
 
 
-def _question(ask: Ask) -> PendingQuestion:
+def _question(ask: OpenPermissionRequest) -> PendingQuestion:
     return PendingQuestion(
         ask.run, ask.id, shown(ask.tool, most=60), _one_line(ask.gist, _TITLE), ask.until_ms
     )
