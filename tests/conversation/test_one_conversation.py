@@ -96,7 +96,7 @@ def opened_thread(
 ) -> tuple[ThreadReading, list[ShownRow]] | None:
     threads, roots = OpenThreads(), roots_at(root)
     session = threads.session(
-        database, story.agent, story.id, roots=roots, scope=scope_of(one.path for one in roots), anew=True
+        database, story.agent, story.id, roots=roots, scope=scope_of(one.path for one in roots), fresh=True
     )
     reading = threads.reading(session.head, thread) if session else None
     if session is None or reading is None:

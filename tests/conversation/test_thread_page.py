@@ -136,7 +136,9 @@ def test_a_call_unfolds_to_its_input_and_its_results(tmp_path: Path) -> None:
 
 def opened(database: Database, root: Path) -> tuple[SessionHead, ThreadReading, OpenThreads]:
     threads = OpenThreads()
-    session = threads.session(database, "claude", ID, roots=roots_at(root), scope=scope_of([root]), anew=True)
+    session = threads.session(
+        database, "claude", ID, roots=roots_at(root), scope=scope_of([root]), fresh=True
+    )
     assert session is not None
     reading = threads.reading(session.head, MAIN)
     assert reading is not None
@@ -181,7 +183,7 @@ def test_a_head_knows_facts_turns_and_costs(tmp_path: Path, database: Database) 
     write_home(tmp_path / "logs", *TALK)
     read_in(database, tmp_path / "logs")
     threads = OpenThreads()
-    session = threads.session(database, "claude", ID, roots=(), scope=scope_of([tmp_path]), anew=True)
+    session = threads.session(database, "claude", ID, roots=(), scope=scope_of([tmp_path]), fresh=True)
     assert session is not None
     head = session.head
     assert (head.facts["title"], head.facts["calls"], head.facts["errors"]) == ("do it", 3, 1)
@@ -219,13 +221,13 @@ def test_what_is_known_of_a_session_is_asked_again_after_a_moment(tmp_path: Path
     now = [0.0]
     threads = OpenThreads(clock=lambda: now[0])
     roots = roots_at(tmp_path / "logs")
-    first = threads.session(database, "claude", ID, roots=roots, scope=scope_of([tmp_path]), anew=False)
+    first = threads.session(database, "claude", ID, roots=roots, scope=scope_of([tmp_path]), fresh=False)
     read_in(database, tmp_path / "logs")
     assert (
-        threads.session(database, "claude", ID, roots=roots, scope=scope_of([tmp_path]), anew=False) is first
+        threads.session(database, "claude", ID, roots=roots, scope=scope_of([tmp_path]), fresh=False) is first
     )
     now[0] = 4.0
-    again = threads.session(database, "claude", ID, roots=roots, scope=scope_of([tmp_path]), anew=False)
+    again = threads.session(database, "claude", ID, roots=roots, scope=scope_of([tmp_path]), fresh=False)
     assert again is not None
     assert again.head.known is not None
 

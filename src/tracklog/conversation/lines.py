@@ -1,14 +1,14 @@
 """The lines of a thread by their numbers, read from its logs as they are needed.
 
-Rules of this room
-  1. A line has a `seq`: its place among all lines of the thread's logs, from 1 on. What is asked for is read, and no more;
-     where each line begins is found once, and gone on with when a log has grown.
+Rules
+  1. A line has a `seq`: its position among all lines of the thread's logs, from 1. Only the requested lines are read;
+     where each line begins is found once, and continued when a log has grown.
   2. A log that was rewritten or replaced (sources/tail/identity.py) begins a new generation: what was said of its lines
      before holds no more, and none of them is read from the new one.
   3. A last line without its newline is one when nobody has written to it for a moment.
   4. A compressed log, or one that only the archive has, is unpacked once into a file without a name: as much of it as
-     the limits allow, and the rest is damage that is told.
-  5. A log that cannot be read at this moment is a problem that is told, and has no lines to give.
+     the limits allow, and the rest is reported as damage.
+  5. A log that cannot be read at the moment is reported as a problem, and has no lines.
   6. A line of a copy, with which a longer log begins, is the line of the same number of that one.
   7. Memory is bounded whatever a log holds: lines come one at a time, a long one whole only where there is room for it
      (`Room`) and by its head elsewhere, and of more lines than anybody reads the first ones are there.
@@ -180,7 +180,7 @@ def _always(length: int) -> bool:  # noqa: ARG001 (of any)
 
 
 class _Span(NamedTuple):
-    """Where a line stands, without its newline."""
+    """The offsets of a line, without its newline."""
 
     number: int
     start: int
@@ -275,12 +275,12 @@ class _Log:
             self.damage = f"only its first {len(self._starts):,} lines are shown"
 
     def spans(self, first: int, last: int) -> _Spans:
-        """Where the lines with these numbers stand, which must be there."""
+        """The offsets of the lines with these numbers, which must exist."""
         spans = [_Span(number, *self._span(number)) for number in range(first, last + 1)]
         return _Spans(self.known, spans)
 
     def lines(self, spans: _Spans, fits: _Fits) -> Iterator[Line]:
-        """The lines that stand there; those that do not fit by their heads."""
+        """The lines at these offsets; of those that do not fit, the heads."""
         with self._open_as_known(spans.known) as descriptor:
             for span in spans.lines:
                 yield (
@@ -360,7 +360,7 @@ class _Open:
 
 
 def _unpacked(log: _Log) -> int:
-    """The contents of a compressed log; of a damaged one what stands before the damage."""
+    """The contents of a compressed log; of a damaged one those before the damage."""
     if log.refused is not None and time.monotonic() - log.refused[0] < _REFUSED_FOR_S:
         raise NotReadable(log.file.path, log.refused[1])
     try:

@@ -285,13 +285,13 @@ class OpenThreads:
         *,
         roots: Iterable[Root],
         scope: Scope,
-        anew: bool,
+        fresh: bool,
     ) -> OpenSession | None:
-        """A session by its name, `anew` or from the cache; None if there is none."""
+        """A session by its name, `fresh` or from the cache; None if there is none."""
         now, name = self._clock(), (agent, id)
         with self._lock:
             known = self._sessions.get(name)
-        if known is not None and not anew and now - known.asked_at < _FRESH_S:
+        if known is not None and not fresh and now - known.asked_at < _FRESH_S:
             return known
         head = session_head(database, agent, id, roots=roots, scope=scope)
         if head is None:

@@ -115,7 +115,7 @@ def without_escapes(text: str) -> str:
 
 
 class CallOutputs:
-    """Reads the outputs of a session's calls, each when it is asked for; `archive` is the folder of the archive."""
+    """Reads the outputs of a session's calls, one by one; `archive` is the folder of the archive."""
 
     def __init__(self, files: Iterable[LogFile], archive: Path) -> None:
         self._files: Mapping[str, LogFile] = {str(file.path): file for file in files}

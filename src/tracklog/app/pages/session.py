@@ -53,7 +53,7 @@ from tracklog.store.database import reading as open_index
 
 
 class ThreadQuery(NamedTuple):
-    """Which thread is asked for: by its id, else by a log or a call that it holds, else the main one."""
+    """Which thread to open: the one with this id, else the one that holds a log or a call, else the main one."""
 
     agent: str
     id: str
@@ -167,7 +167,7 @@ def opened_thread(site: Site, asked: ThreadQuery, *, fresh: bool = False) -> Ite
     """Opens a thread; `fresh`: without the cache of sessions. Raises NotFound."""
     with open_index(site.home) as database:
         session = site.threads.session(
-            database, asked.agent, asked.id, roots=site.roots, scope=site.scope, anew=fresh
+            database, asked.agent, asked.id, roots=site.roots, scope=site.scope, fresh=fresh
         )
         if session is None:
             raise NotFound
@@ -189,7 +189,7 @@ def sessions_named_alike(site: Site, id: str) -> list[tuple[str, str]]:
 
 
 def _thread_holding(asked: ThreadQuery, database: Database | None, head: SessionHead) -> str | None:
-    """The thread with the log or the call that is asked for."""
+    """The thread that holds the log or the call of the query."""
     if asked.file:
         return head.thread_with(asked.file)
     place = _place_of_call(database, head, asked.call) if asked.call else None

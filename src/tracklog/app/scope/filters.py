@@ -1,15 +1,10 @@
-"""Which sessions are meant: by time, by project, by model.
+"""Filter sessions by time, project and model.
 
-Rules of this room
-  1. A day is one of this machine's zone, as in `usage`; as the end it is meant whole. A time without an offset, too.
-  2. A session has a time from its first line to its last, and fits a span that touches it. What says no time fits
-     no span.
-
-Whose days are meant: the option --zone.
-
-Rules of this room
-  1. A zone is the machine's own unless told otherwise; an answer names the one that it used.
-  2. A day begins at midnight there, also where the clocks change: it may have 23 or 25 hours.
+Rules
+  1. A day is one in this machine's zone, as in `usage`, or in that of --zone, which the answer names. As an end it
+     includes the whole day. A time without an offset is in that zone, too.
+  2. A session has a time from its first line to its last, and fits a span that touches it. One without times fits none.
+  3. A day begins at midnight in its zone, also where the clocks change: it may have 23 or 25 hours.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""From what a person asked for to the sessions that are meant, read from their files.
+"""Find the sessions that a query means, and read them from their files.
 
-Rules of this room
+Rules
   1. One session at a time is in memory.
-  2. A log that cannot be read to its end is said, once; what was read of it counts. A session of which
-     nothing was read is left out of a list; asked for by name, it is not there.
-  3. A session that is nothing but warm-ups is none, unless it is asked for by its name.
+  2. A log that cannot be read to its end is reported once; what was read of it counts. A session of which
+     nothing was read is left out of lists, and is not found by its name.
+  3. A session of nothing but warm-ups counts as none, unless it is given by its name.
 
 Sessions that a run has started, also those that have no log yet, for the commands that look for one session.
 """
@@ -242,7 +242,7 @@ def n_bytes(files: SessionFiles) -> int:
 
 
 class Lineage(NamedTuple):
-    """Who started a session, whom it started, and who goes on with it."""
+    """The run that started a session, the runs that it started, and those that continue it."""
 
     origin: RunOrigin | None
     started: list[RunEntry]

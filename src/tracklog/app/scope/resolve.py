@@ -1,4 +1,4 @@
-"""From what a person asked for to the files that are meant."""
+"""Find the files that a query means."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class ResolvedLogs(NamedTuple):
 def find_logs(
     given: Sequence[Path], *, agent: str | None = None, home: Path | None = None, talk: Talk = QUIET
 ) -> ResolvedLogs:
-    """The files and all logs in the folders that are given, or, if none is, in the homes of the agents.
+    """The given files and all logs in the given folders, or, if none is given, in the homes of the agents.
 
-    Told our own home, also those that stood there and are kept in the archive.
+    With tracklog's home, also logs that are gone from there and are in its archive.
     """
     kept_in = None if home is None or not (home / "index.db").exists() else home
     for path in given:
@@ -65,7 +65,7 @@ def find_logs(
 def found_at_source(
     given: Sequence[Path], *, agent: str | None, home: Path | None, talk: Talk = QUIET
 ) -> ResolvedLogs:
-    """The logs that stand at their source. A folder that is gone is fine if the archive has logs of it."""
+    """The logs at their source. A folder that is gone is fine if the archive has logs of it."""
     found = find_logs(given, agent=agent, home=tracklog_home(home), talk=talk)
     return found._replace(files=[file for file in found.files if file.stored is None])
 

@@ -25,7 +25,7 @@ _PAUSE_S = 0.1
 
 
 class StopPayload(NamedTuple):
-    """What a Stop hook was told."""
+    """What a Stop hook got on its stdin."""
 
     session: str | None = None
     text: str | None = None
@@ -77,7 +77,7 @@ def final_answer(
 ) -> FinalAnswer:
     """The last answer as soon as it is written to its end, or as it is when patience ends.
 
-    Of an answer that did not come into the log in time, what the Stop hook was told.
+    If the answer is not in the log in time, the text that the Stop hook got.
     """
     payload = payload or StopPayload()
     deadline = time.monotonic() + patience

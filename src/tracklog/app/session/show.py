@@ -72,7 +72,7 @@ def agents(asked: SessionQuery, *, talk: Talk = QUIET) -> ThreadTree:
 
 
 def graph(asked: SessionQuery, *, talk: Talk = QUIET) -> Session:
-    """The session whose branches are asked for."""
+    """The session, with its branches and compactions."""
     return _read(asked, talk)[1]
 
 

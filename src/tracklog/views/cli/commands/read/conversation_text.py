@@ -1,13 +1,10 @@
-"""The lines of a conversation on a terminal or in a pipe.
+"""Draw a conversation as lines for a terminal or a pipe: its head, its moments, and what was left out.
 
-Rules of this room
-  1. A line is made when it is asked for: however long a session is, the first one comes at once.
+Rules
+  1. Lines are made one by one: however long a session is, the first one comes at once.
   2. On a terminal words are wrapped and a call keeps to one line; in a pipe no line is broken.
-  3. Every sign has its word: colour and marks only repeat what is said.
-
-What stands above a conversation and below it: whose it is, what is odd about it, what was left out.
-
-What happened between prompts and answers, each in one line of words; a line that begins with ! is a warning.
+  3. Every sign has its word: colour and marks only repeat it.
+  4. What happened between prompts and answers is one line each; a line that begins with ! is a warning.
 """
 
 from __future__ import annotations
@@ -385,7 +382,7 @@ def _call_line(call: Call, paper: Paper, *, cwd: str | None) -> str:
 
 
 def _answers(questions: list[Question]) -> Iterator[str]:
-    """What the person said; the first question stands in the call's own line."""
+    """What the person said; the first question is in the call's own line."""
     for n, question in enumerate(questions[:_QUESTIONS_SHOWN]):
         asked = excerpt(question.question, _LONGEST_ANSWER) if n else ""
         said = f"→ {excerpt(question.answer, _LONGEST_ANSWER)}" if question.answer is not None else ""
