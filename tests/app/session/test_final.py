@@ -27,7 +27,7 @@ def test_without_an_answer_it_is_said_how_to_get_an_earlier_one(tmp_path: Path) 
     query = asked(tmp_path, log.answer("msg_2", tool("t", "Bash", command="ls"), stop="tool_use"))
     found = final(query)
     assert found.text is None
-    assert why_no_answer(ONE, found.story, last_text=False).endswith("--last-text goes further back")
+    assert why_no_answer(ONE, found.whole_session, last_text=False).endswith("--last-text goes further back")
     assert final(query, last_text=True).text == "I begin."
 
 
