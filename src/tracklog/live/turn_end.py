@@ -36,15 +36,15 @@ def stopped(home: Path, sessions: Collection[str]) -> Stopped | None:
             spots = spots_in(path)
             found = sorted({spot for id in sessions for spot in spots.get(id, ())}, reverse=True)
             for piece in READER.read(lines_at(path, found)):
-                told = piece.record
-                if not isinstance(told, Spooled) or told.session not in sessions:
+                record = piece.record
+                if not isinstance(record, Spooled) or record.session not in sessions:
                     continue
-                if isinstance(told.payload, TurnNotice):
-                    return Stopped(told.at_ms, told.payload.last_assistant_message)
-                if isinstance(told.payload, HookInput) and told.payload.agent_id is None:
-                    if told.payload.hook_event_name in ("Stop", "StopFailure"):
-                        return Stopped(told.at_ms, told.payload.last_assistant_message)
-                    if told.payload.hook_event_name in _NEW_WORK:
+                if isinstance(record.payload, TurnNotice):
+                    return Stopped(record.at_ms, record.payload.last_assistant_message)
+                if isinstance(record.payload, HookInput) and record.payload.agent_id is None:
+                    if record.payload.hook_event_name in ("Stop", "StopFailure"):
+                        return Stopped(record.at_ms, record.payload.last_assistant_message)
+                    if record.payload.hook_event_name in _NEW_WORK:
                         return None
         except NotReadable:
             return None  # renamed just now: the log will show it

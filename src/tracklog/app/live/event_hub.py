@@ -28,8 +28,8 @@ class _Kept(NamedTuple):
 class Listener:
     """One stream: the number of the last event it got, and a bell that rings when there are more."""
 
-    def __init__(self, heard: int) -> None:
-        self.heard = heard
+    def __init__(self, last_n: int) -> None:
+        self.last_n = last_n
         self.loop = asyncio.get_running_loop()
         self.bell = asyncio.Event()
         self.is_over = asyncio.Event()
@@ -72,15 +72,15 @@ class Hub:
 
     def join(self, last_id: str | None) -> tuple[Listener, bytes] | None:
         """A new stream and its first bytes; None if there are too many."""
-        heard = self._heard(last_id)
+        last_n = self._last_n(last_id)
         with self._lock:
             if len(self._listeners) >= MOST_LISTENERS:
                 return None
-            listener = Listener(self._n if heard is None else heard)
+            listener = Listener(self._n if last_n is None else last_n)
             self._listeners.add(listener)
-            hello = self._written("hello", {"epoch": self.epoch, "n": self._n}, listener.heard)
-            is_new = heard is None and last_id is not None
-            reset = self._written("reset", {}, listener.heard) if is_new else b""
+            hello = self._written("hello", {"epoch": self.epoch, "n": self._n}, listener.last_n)
+            is_new = last_n is None and last_id is not None
+            reset = self._written("reset", {}, listener.last_n) if is_new else b""
         return listener, f"retry: {_RETRY_MS}\n".encode() + hello + reset
 
     def leave(self, listener: Listener) -> None:
@@ -91,16 +91,16 @@ class Hub:
     def news(self, listener: Listener) -> bytes:
         """The next events of the stream, as many as go out in one piece; `reset` if they are lost."""
         with self._lock:
-            if self._n == listener.heard:
+            if self._n == listener.last_n:
                 return b""
-            if not self._ring or self._ring[0].n > listener.heard + 1:
-                listener.heard = self._n
+            if not self._ring or self._ring[0].n > listener.last_n + 1:
+                listener.last_n = self._n
                 return self._written("reset", {}, self._n)
             parts, size = [], 0
-            for kept in self._after(listener.heard):
+            for kept in self._after(listener.last_n):
                 parts.append(kept.data)
                 size += len(kept.data)
-                listener.heard = kept.n
+                listener.last_n = kept.n
                 if size >= _MOST_AT_ONCE:
                     break
         return b"".join(parts)
@@ -109,15 +109,15 @@ class Hub:
         missing = self._n - n
         return [self._ring[at] for at in range(len(self._ring) - missing, len(self._ring))]
 
-    def _heard(self, last_id: str | None) -> int | None:
+    def _last_n(self, last_id: str | None) -> int | None:
         """The last event that a returning client got; None if the stream cannot continue from there."""
         said = _ID.fullmatch(last_id or "")
         if said is None or said[1] != self.epoch:
             return None
-        heard = int(said[2])
+        last_n = int(said[2])
         with self._lock:
             first = self._ring[0].n if self._ring else self._n + 1
-            return heard if first - 1 <= heard <= self._n else None
+            return last_n if first - 1 <= last_n <= self._n else None
 
     def _written(self, name: str, data: Mapping[str, Any], n: int) -> bytes:
         text = json.dumps(data, separators=(",", ":"))  # ASCII: no text of a log breaks a line

@@ -86,12 +86,12 @@ def watched_events(query: WatchQuery) -> Iterator[LiveEvents]:
 
 
 def _named(text: str, roots: list[Root], home: Home) -> tuple[Name, LiveState]:
-    with closing(Watch(roots, spool=home.spool)) as seen:
-        seen.begin()
-        name = seen.session_named(text)
+    with closing(Watch(roots, spool=home.spool)) as watch:
+        watch.begin()
+        name = watch.session_named(text)
         if name is None:
             raise NotThere(f"no session {text}: `tracklog sessions` lists them, --root looks elsewhere")
-        return name, seen.sessions[name].state
+        return name, watch.sessions[name].state
 
 
 def verdict_of(state: str, until: str) -> UntilVerdict | None:

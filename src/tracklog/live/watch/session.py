@@ -335,11 +335,13 @@ class WatchedSession:
             case _:
                 pass  # the board does not show it
 
-    def _describe(self, thread: str, told: ThreadDescribed) -> None:
-        asked = self.pending.pop(told.parent_call, None) if told.parent_call else None
-        if told.parent_call:
-            self.joined.add(told.parent_call)
-        self._name(thread, told.description or told.name or (asked and asked.name) or told.type)
+    def _describe(self, thread: str, described: ThreadDescribed) -> None:
+        asked = self.pending.pop(described.parent_call, None) if described.parent_call else None
+        if described.parent_call:
+            self.joined.add(described.parent_call)
+        self._name(
+            thread, described.description or described.name or (asked and asked.name) or described.type
+        )
 
 
 def _name_in(event: ToolCalled) -> str | None:

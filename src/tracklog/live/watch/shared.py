@@ -113,13 +113,13 @@ class _Watching:
     def _watch(self) -> None:
         folder = self._journal.folder
         before = read_before(folder, Following(folder, after=0).more())
-        told = before.lines if before is not None else set()
+        reported = before.lines if before is not None else set()
         with (
             closing(Watch(self._roots, spool=self._home.spool, before=before)) as watch,
             closing(IndexSync(self._home, self._roots)) as index,
         ):
             watch.begin()
-            self._write(watch.wait(0.0), told)
+            self._write(watch.wait(0.0), reported)
             write_before(
                 folder, watch.snapshot(self._journal.next_n - 1)
             )  # who is killed soon leaves it, too
@@ -141,9 +141,9 @@ class _Watching:
             finally:
                 write_before(folder, watch.snapshot(self._journal.next_n - 1))
 
-    def _write(self, events: list[LiveEvent], told: set[tuple[str, int, str]]) -> None:
+    def _write(self, events: list[LiveEvent], reported: set[tuple[str, int, str]]) -> None:
         for event in events:
-            if event.path is None or event.line is None or (event.path, event.line, event.at) not in told:
+            if event.path is None or event.line is None or (event.path, event.line, event.at) not in reported:
                 self._journal.write(event)
         if events:
             self._has_news.set()

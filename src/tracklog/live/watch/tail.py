@@ -294,9 +294,9 @@ class FollowedLogs:
             return None
         tail = self._moved_here(file)
         if tail is None:
-            told = self._known_offset(file)
-            told = 0 if told is None and file.size <= LONGEST else told
-            tail = Tail(file, known_to=told, clock=self._clock)
+            offset = self._known_offset(file)
+            offset = 0 if offset is None and file.size <= LONGEST else offset
+            tail = Tail(file, known_to=offset, clock=self._clock)
         self._left_at.pop(path, None)
         self._tails[path] = tail
         self._changed_at[path] = self._clock()
@@ -323,7 +323,7 @@ class FollowedLogs:
         for path, changed_at in list(self._changed_at.items()):
             if now - changed_at >= _QUIET_S:
                 self._forget(path)
-        self._left_at = {path: told for path, told in self._left_at.items() if path in known}
+        self._left_at = {path: offset for path, offset in self._left_at.items() if path in known}
         return True
 
     def _rest_the_quiet(self, now: float) -> None:
@@ -347,10 +347,10 @@ class FollowedLogs:
 
     def _known_offset(self, file: LogFile) -> int | None:
         """How far an unfollowed log was read, here or at its earlier path; None if it is new."""
-        put_aside = (told for tail in self._tails.values() if (told := tail.offset_in(file)) is not None)
-        told = next(put_aside, None)
-        if told is None:
-            told = self._left_at.get(str(file.path))
+        put_aside = (offset for tail in self._tails.values() if (offset := tail.offset_in(file)) is not None)
+        offset = next(put_aside, None)
+        if offset is None:
+            offset = self._left_at.get(str(file.path))
         name = f"/{file.path.name}"
         moved = (path for path in self._left_at if path.endswith(name) and is_gone(path))
-        return next((self._left_at[path] for path in moved), None) if told is None else told
+        return next((self._left_at[path] for path in moved), None) if offset is None else offset

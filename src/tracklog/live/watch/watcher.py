@@ -247,8 +247,8 @@ class Watch:
             self._processes.add_logs(file.agent, [file.path])
         if is_new or session.alive.life == "gone":
             self._processes.expect_client(name[0])
-        for seen in tail.before():
-            self._add_events(session, thread, seen, written_ms=file.mtime_ns // 1_000_000)
+        for chunk in tail.before():
+            self._add_events(session, thread, chunk, written_ms=file.mtime_ns // 1_000_000)
         steps = self._unread.pop(tail, None) or tail.more()
         if is_new and self._is_news(file):
             first = list(islice(steps, _FIRST_LINES))
@@ -278,11 +278,11 @@ class Watch:
             self._before is not None and str(file.path) not in self._before.sizes
         )
 
-    def _add_line(self, session: WatchedSession, thread: str, seen: TailChunk, path: str) -> None:
-        self._grown.setdefault((session.agent, session.id, thread), set()).add(seen.piece.line)
+    def _add_line(self, session: WatchedSession, thread: str, chunk: TailChunk, path: str) -> None:
+        self._grown.setdefault((session.agent, session.id, thread), set()).add(chunk.piece.line)
         before = set(session.pending)
-        self._add_events(session, thread, seen)
-        for event in seen.events:
+        self._add_events(session, thread, chunk)
+        for event in chunk.events:
             summary = summary_of(event)
             if summary is not None:
                 what, data = summary
@@ -291,7 +291,7 @@ class Watch:
                     session,
                     at=event.at,
                     thread=event.thread or thread,
-                    line=seen.piece.line,
+                    line=chunk.piece.line,
                     path=path,
                     data=data,
                 )
@@ -306,10 +306,10 @@ class Watch:
             )
 
     def _add_events(
-        self, session: WatchedSession, thread: str, seen: TailChunk, *, written_ms: int | None = None
+        self, session: WatchedSession, thread: str, chunk: TailChunk, *, written_ms: int | None = None
     ) -> None:
-        session.add_events(thread, seen.events, now_ms=self._now_ms(), written_ms=written_ms)
-        if thread == MAIN and (said := _WINDOW.search(seen.piece.raw)):
+        session.add_events(thread, chunk.events, now_ms=self._now_ms(), written_ms=written_ms)
+        if thread == MAIN and (said := _WINDOW.search(chunk.piece.raw)):
             session.latest.window = int(said[1])
 
     def _read_meta(self, file: LogFile) -> None:
@@ -326,9 +326,11 @@ class Watch:
     def _read_hooks(self) -> None:
         if self._spool is None:
             return
-        told = lines_seen(self._before.spool) if self._before is not None and self._is_beginning else {}
+        known_lines = (
+            lines_seen(self._before.spool) if self._before is not None and self._is_beginning else {}
+        )
         for path, line in self._spool.ask():
-            is_old = bool(told) and line.number <= told.get(_inode_of(path), 0)
+            is_old = bool(known_lines) and line.number <= known_lines.get(_inode_of(path), 0)
             with self._quietly() if is_old else nullcontext():
                 for piece in SPOOL_READER.read([line]):
                     if isinstance(piece.record, Spooled) and piece.record.session:
@@ -336,19 +338,19 @@ class Watch:
 
     def _add_hook(self, spooled: Spooled, session_id: str, path: str, line: int) -> None:
         agent = spooled.agent or self._agent_of(session_id)
-        name, told = self._names.by_id(session_id, agent), spooled.payload
-        if not self._is_below_roots(name, told):
+        name, payload = self._names.by_id(session_id, agent), spooled.payload
+        if not self._is_below_roots(name, payload):
             return
         session = self._sessions.open(name)
         thread: str = MAIN
-        if isinstance(told, HookInput):
-            thread = told.agent_id or MAIN
-            session.hooks.add(told, min(spooled.at_ms, self._now_ms()))
-            session.latest.cwd = session.latest.cwd or told.cwd
-            data = {"hook": told.hook_event_name, "tool": told.tool_name, "call": told.tool_use_id}
-        elif isinstance(told, TurnNotice):
+        if isinstance(payload, HookInput):
+            thread = payload.agent_id or MAIN
+            session.hooks.add(payload, min(spooled.at_ms, self._now_ms()))
+            session.latest.cwd = session.latest.cwd or payload.cwd
+            data = {"hook": payload.hook_event_name, "tool": payload.tool_name, "call": payload.tool_use_id}
+        elif isinstance(payload, TurnNotice):
             session.hooks.turn_completed(min(spooled.at_ms, self._now_ms()))
-            data = {"hook": f"notify {told.type}"}
+            data = {"hook": f"notify {payload.type}"}
         else:
             return
         known = {key: value for key, value in data.items() if value is not None}
@@ -360,11 +362,11 @@ class Watch:
         known = (agent for agent in SUPPORTED if (agent, session_id) in self.sessions)
         return next(known, next(iter(SUPPORTED)))
 
-    def _is_below_roots(self, name: Name, told: object) -> bool:
+    def _is_below_roots(self, name: Name, payload: object) -> bool:
         """Whether a hook call belongs to a session below our roots. Compares paths of payloads, and never opens them."""
         if name in self._logs or name in self.sessions:
             return True
-        path = told.transcript_path if isinstance(told, HookInput) else None
+        path = payload.transcript_path if isinstance(payload, HookInput) else None
         return path is not None and self.would_hold(name[0], path)
 
 

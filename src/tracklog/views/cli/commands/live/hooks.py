@@ -35,13 +35,13 @@ def _agent_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _level_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    told = {
+    help_of = {
         "user": "In your own settings: for all projects.",
         "project": "In the settings of the project in this folder, which others may share.",
         "local": "In your own settings for the project in this folder. Claude Code only.",
     }
     for level in reversed(LEVELS):
-        command = click.option(f"--{level}", "level", flag_value=level, help=told[level])(command)
+        command = click.option(f"--{level}", "level", flag_value=level, help=help_of[level])(command)
     return command
 
 

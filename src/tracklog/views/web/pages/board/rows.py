@@ -269,14 +269,14 @@ def _why_no_cost(row: BoardRow) -> str:
 
 
 def _facts(row: BoardRow) -> list[Fact]:
-    told = [
+    facts = [
         ("session", f"{row.agent} {row.id}"),
         ("folder", row.cwd),
         ("process", str(row.state.pid) if row.state.pid else None),
         ("log", row.path),
         ("started by", origin_words(row.started_by) if row.started_by else None),
     ]
-    return [Fact(name, shown(words)) for name, words in told if words]
+    return [Fact(name, shown(words)) for name, words in facts if words]
 
 
 def _one_line(text: str, most: int) -> str:
