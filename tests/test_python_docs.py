@@ -5,8 +5,9 @@ from __future__ import annotations
 import doctest
 import inspect
 import json
+import os
 import re
-import shutil
+import sys
 import threading
 import time
 from datetime import UTC, datetime
@@ -17,13 +18,13 @@ from uuid import uuid4
 import pytest
 
 import tracklog
+from tests.demo_home import demo_home
 from tracklog import run
 from tracklog.app.library import questions, sessions
 
+FAKE = Path(__file__).parent / "run/fake_client.py"
 PAGE = Path(__file__).parent.parent / "docs/python.md"
-DEMO = Path(tracklog.__file__).parent / "demo"
-ERRORS = {"NotReadable", "UserError"}
-BESIDE = {"Beside", "Terms"}  # types of fields
+ERRORS = {"NotReadable", "NotThere", "UserError"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -103,11 +104,7 @@ def test_types_of_fields_are_public_too() -> None:
 @pytest.fixture
 def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The sample home as the home of both agents."""
-    shutil.copytree(DEMO, tmp_path / "demo")
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "demo/claude"))
-    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "demo/codex"))
-    monkeypatch.setenv("TRACKLOG_HOME", str(tmp_path / "ours"))
-    return tmp_path / "demo"
+    return demo_home(tmp_path, monkeypatch)
 
 
 @pytest.mark.usefixtures("demo")
@@ -134,6 +131,26 @@ def test_the_example_of_watching_sees_a_line_that_is_written(
             stream.write(json.dumps(prompt(log.stem)) + "\n")
         watching.join(0.5)
     assert "12812c74" in capsys.readouterr().out
+
+
+def test_the_example_of_running_prints_the_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    demo_home(tmp_path, monkeypatch)
+    monkeypatch.setenv("PATH", f"{fake_client(tmp_path)}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_CLIENT_STATE", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    exec(python_block("run.run("), {})
+    assert capsys.readouterr().out.startswith("completed done: what is in this folder? ")
+
+
+def fake_client(folder: Path) -> Path:
+    """A folder with a program that behaves like the client."""
+    program = folder / "bin/claude"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "$@"\n')
+    program.chmod(0o755)
+    return program.parent
 
 
 def prompt(session: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tracklog.app.library.questions import search, sql, usage, watch
     from tracklog.app.library.sessions import calls, read, sessions
     from tracklog.app.search import SearchAnswer, SearchHit
-    from tracklog.errors import UserError
+    from tracklog.errors import NotThere, UserError
     from tracklog.live.journal import LiveEvent
     from tracklog.model.events import Place
     from tracklog.model.records import Broken, Piece, Record, Unknown
@@ -70,6 +70,7 @@ __all__ = [
     "Interruption",
     "LiveEvent",
     "NotReadable",
+    "NotThere",
     "Note",
     "Phase",
     "Piece",
@@ -123,6 +124,7 @@ _HOME_OF = {
     "Interruption": "tracklog.model.session",
     "LiveEvent": "tracklog.live.journal",
     "NotReadable": "tracklog.sources.files",
+    "NotThere": "tracklog.errors",
     "Note": "tracklog.model.session",
     "Phase": "tracklog.model.session",
     "Piece": "tracklog.model.records",

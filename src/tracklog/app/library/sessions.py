@@ -45,7 +45,7 @@ def read(
     Code its logs in the other projects of that home. By id, the agents' homes and the archive are looked at. `roots`
     are searched instead, as with `--root`. What tracklog's hook received about it is taken from `home`.
 
-    Raises `UserError` where nothing can be read.
+    Raises `NotThere` where there is no such session, `UserError` where a path cannot be read.
     """
     ours, where = home_in(home), paths_in(roots)
     if not _is_path(session):

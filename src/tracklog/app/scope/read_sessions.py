@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -159,13 +160,12 @@ class SessionReader:
 
     def is_only_here(self, session: Session) -> bool:
         """Whether only the archive has a session that was read."""
-        return any(
-            one.is_only_here for one in self.groups if (one.agent, one.id) == (session.agent, session.id)
-        )
+        ours = self._by_name.get((session.agent, session.id))
+        return ours is not None and ours.is_only_here
 
     def files_of(self, session: Session) -> list[SessionFiles]:
         """The files of a session that was read, then those of the sessions that may share history with it."""
-        ours = next((one for one in self.groups if (one.agent, one.id) == (session.agent, session.id)), None)
+        ours = self._by_name.get((session.agent, session.id))
         if ours is None:  # of a file outside of all roots
             return group(file for path in session.paths for file in find_at(Path(path)))
         kin = self._kin(ours)
@@ -177,6 +177,10 @@ class SessionReader:
         kin = (self._kin(one) for one in ours)
         related = (other for one in kin if one is not None for other in one.sessions)
         return list({(one.agent, one.id): one for one in (*ours, *related)}.values())
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, str], SessionFiles]:
+        return {(one.agent, one.id): one for one in self.groups}
 
     @property
     def ids(self) -> set[str]:
