@@ -7,7 +7,6 @@ import inspect
 import json
 import os
 import re
-import sys
 import threading
 import time
 from datetime import UTC, datetime
@@ -19,10 +18,10 @@ import pytest
 
 import tracklog
 from tests.demo_home import demo_home
+from tests.run.fake_client import install
 from tracklog import run
 from tracklog.app.library import questions, sessions
 
-FAKE = Path(__file__).parent / "run/fake_client.py"
 PAGE = Path(__file__).parent.parent / "docs/python.md"
 ERRORS = {"NotReadable", "NotThere", "UserError"}
 _CODE = re.compile(r"`([^`]+)`")
@@ -137,20 +136,11 @@ def test_the_example_of_running_prints_the_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     demo_home(tmp_path, monkeypatch)
-    monkeypatch.setenv("PATH", f"{fake_client(tmp_path)}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PATH", f"{install(tmp_path / 'bin').parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_CLIENT_STATE", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     exec(python_block("run.run("), {})
     assert capsys.readouterr().out.startswith("completed done: what is in this folder? ")
-
-
-def fake_client(folder: Path) -> Path:
-    """A folder with a program that behaves like the client."""
-    program = folder / "bin/claude"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "$@"\n')
-    program.chmod(0o755)
-    return program.parent
 
 
 def prompt(session: str) -> dict[str, Any]:
