@@ -124,7 +124,6 @@ class SessionReader:
         )
         self.groups: list[SessionFiles] = group(self.found.files)
         self.filters = filters
-        self.has_roots = bool(roots)  # where to look was said
         self._talk = talk
         self._families: dict[Name, Kinship] | None = None  # all of them, where all are read
         self.n_not_understood = 0  # lines of the sessions that were read so far

@@ -97,10 +97,9 @@ def _show_that_there_is_none(
     if found.n_sessions and not filters.asks:
         answer(f"No request in {count(found.n_sessions, 'session')}.")
         return
-    from tracklog.app.scope.read_sessions import SessionReader  # only here: it loads the whole model
-    from tracklog.views.cli.commands.read.places import show_no_session
+    from tracklog.views.cli.commands.read.places import show_no_session  # seldom needed
 
-    show_no_session(SessionReader(roots, agent=agent, filters=filters, home=home, talk=STDERR))
+    show_no_session(roots, agent=agent, filters=filters, home=home)
 
 
 _LISTS = ("models",)

@@ -13,11 +13,9 @@ import click
 
 from tracklog.app.calls import CallsQuery, ListedCall, list_calls
 from tracklog.app.scope.filters import Filters
-from tracklog.app.scope.read_sessions import SessionReader
 from tracklog.errors import UserError
 from tracklog.home import tilde
 from tracklog.model.session import Call, Verdict
-from tracklog.views.cli.commands.read.places import show_no_session
 from tracklog.views.cli.options import reading_options, sync_option
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.cli.output.terminal import Paper, cut
@@ -105,7 +103,9 @@ def calls(
         elif found.has_sessions:
             _show(found, is_in_order=slow is None)
         else:
-            show_no_session(SessionReader(roots, agent=agent, filters=filters, home=home, talk=STDERR))
+            from tracklog.views.cli.commands.read.places import show_no_session  # seldom needed
+
+            show_no_session(roots, agent=agent, filters=filters, home=home)
         if n := found.n_not_understood:
             talk(f"tracklog: {count(n, 'line')} not understood, calls there are missing: `tracklog doctor`")
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from tracklog.app.logs.places import LogFolder, SessionPath, Skipped, log_folders, session_path
+from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.resolve import ResolvedLogs, find_logs
 from tracklog.errors import NotThere
 from tracklog.home import tilde
@@ -22,9 +23,6 @@ from tracklog.views.cli.options import A_PATH, shared_options
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.documents.places import places_document
 from tracklog.views.text.printing import answer, answer_json, count, safe, size
-
-if TYPE_CHECKING:
-    from tracklog.app.scope.read_sessions import SessionReader
 
 # Lazy imports: rich takes longer to load than most answers, and --json needs none of it.
 
@@ -134,15 +132,18 @@ def show_nothing_found(found: ResolvedLogs, *, default: bool) -> None:
     answer("                 writes a small sample home to try everything on")
 
 
-def show_no_session(reader: SessionReader) -> None:
+def show_no_session(roots: Sequence[Path], *, agent: str | None, filters: Filters, home: Path | None) -> None:
     """Why there is no session that fits, and what to do about it."""
+    from tracklog.app.scope.read_sessions import SessionReader  # it loads the whole model
+
+    reader = SessionReader(roots, agent=agent, filters=filters, home=home, talk=STDERR)
     n_files, n_sessions = len(reader.found.files), len(reader.groups)
-    if n_sessions and reader.filters.asks:
+    if n_sessions and filters.asks:
         answer(f"None of {count(n_sessions, 'session')} fits --since, --until, --project and --model.")
     elif n_files:
         answer(f"No session in {count(n_files, 'file')}: `tracklog places` shows what they are.")
     else:
-        show_nothing_found(reader.found, default=not reader.has_roots)
+        show_nothing_found(reader.found, default=not roots)
 
 
 def _by_agent(rows: list[LogFolder]) -> list[LogFolder]:

@@ -59,10 +59,9 @@ def sessions(
         _show(found.sessions, filters)
         _show_rest(found, is_filtered=filters.asks)
     else:
-        from tracklog.app.scope.read_sessions import SessionReader
-        from tracklog.views.cli.commands.read.places import show_no_session
+        from tracklog.views.cli.commands.read.places import show_no_session  # seldom needed
 
-        show_no_session(SessionReader(roots, agent=agent, filters=filters, home=home, talk=STDERR))
+        show_no_session(roots, agent=agent, filters=filters, home=home)
 
 
 def _show(sessions: Sequence[SessionSummary], filters: Filters) -> None:
