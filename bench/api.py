@@ -45,7 +45,7 @@ def questions(served: Served) -> list[str]:
 def measure(servers: dict[str, Served], *, n: int) -> Iterator[tuple[str, Json]]:
     """The times of each question, of each server in turn; then the memory of the servers."""
     for path in questions(servers["now"]):
-        name = path.partition("/")[0] if "-" in path else path  # without the session
+        name = f"{path.partition('/')[0]} of a session" if "-" in path else path
         yield name, _compared(_in_turn(servers, path, n))
     for path in AT_ONCE:
         times = {name: _at_once(served, path, n) for name, served in servers.items()}
