@@ -90,6 +90,14 @@ def test_it_ends_at_once_in_the_middle_of_a_pass(tmp_path: Path) -> None:
     assert not made._thread.is_alive()
 
 
+def test_a_pass_whose_process_starts_while_it_ends_is_ended_too(tmp_path: Path) -> None:
+    write_home(tmp_path / "logs", *TALK)
+    made = Indexing(Home(tmp_path / "home"), roots_at(tmp_path / "logs"), Heard())
+    made.close()  # the thread is about to start a process, which it does not see
+    made._pass()
+    assert made.status().passes == 0
+
+
 def test_a_pass_whose_process_was_killed_is_said_to_have_failed_and_made_again_by_itself(
     tmp_path: Path,
 ) -> None:

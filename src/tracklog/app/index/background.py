@@ -204,6 +204,8 @@ class Indexing:
             text=True,
             errors="replace",
         )
+        if self._is_over.is_set():  # `close` came too early to see this process
+            child.terminate()
         complaints: list[str] = []
         assert child.stdout is not None
         assert child.stderr is not None
