@@ -40,13 +40,18 @@ def printed(made: Made) -> Examination:
     return examination_of(out.getvalue().encode())
 
 
+def without_live(found: Examination) -> Examination:
+    """The examination but for whether folders can be watched: that depends on what else this machine watches now."""
+    return found._replace(checks=[check for check in found.checks if check.name != "live"])
+
+
 def test_an_examination_that_another_process_printed_is_the_same(made: Made) -> None:
     odd = made.claude / "projects" / os.fsdecode(b"-caf\xe9")
     odd.mkdir(parents=True)
     os.mkfifo(odd / os.fsdecode(b"\xff.jsonl"))
     found = examine((), home=made.home.path)
     assert [one.path for one in found.skipped] == [odd / os.fsdecode(b"\xff.jsonl")]
-    assert printed(made) == found
+    assert without_live(printed(made)) == without_live(found)
 
 
 def test_what_the_index_tells_of_deletion_and_archive_is_what_the_examination_says(made: Made) -> None:
