@@ -197,7 +197,8 @@ def _prompt_thing(prompt: Prompt) -> Thing:
 
 
 def _result_thing(call: Call, result: CallResult) -> Thing:
-    return Thing(n_bytes=_n_bytes(result.text, result.n_images), kind="result", name=call.name, call=call.id)
+    n_bytes = _n_bytes(result.text, result.n_images) + result.envelope_bytes
+    return Thing(n_bytes=n_bytes, kind="result", name=call.name, call=call.id)
 
 
 def _note_thing(note: Note) -> Thing:

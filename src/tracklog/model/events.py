@@ -129,6 +129,7 @@ class ToolReturned(LogEvent, kw_only=True):
     is_text_whole: bool = True  # False: there was more than the fullest text
     whole_tokens: int | None = None  # of the whole output, as the client counted it
     whole_lines: int | None = None
+    envelope_bytes: int = 0  # of the client's own words around the text: the model reads them, too
     n_images: int = 0
     is_headless: bool = False  # nobody could have been asked
     is_sure: bool = True  # False: read from words that a command could have printed too

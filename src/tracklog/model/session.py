@@ -71,7 +71,7 @@ class CallResult(Value):
 
     place: Place
     at: str | None
-    text: str  # as the model saw it
+    text: str  # as the model saw it, without the client's envelope
     full_text: str = ""  # where that is only a preview: the longer text that the log itself holds
     text_source: TextSource = "result"
     is_error: bool | None = None
@@ -83,6 +83,7 @@ class CallResult(Value):
         None  # of the whole output, of which the text may be a part, as the client counted
     )
     whole_lines: int | None = None
+    envelope_bytes: int = 0  # of the client's own words around the text: the model reads them, too
     n_images: int = 0
     is_note: bool = False  # written by a later resume, because nothing was known
 

@@ -157,6 +157,7 @@ def _result(event: ToolReturned, name: str) -> CallResult:
         took_ms=event.took_ms,
         whole_tokens=event.whole_tokens,
         whole_lines=event.whole_lines,
+        envelope_bytes=event.envelope_bytes,
         n_images=event.n_images,
         is_note=event.said == "outcome_unknown",
     )

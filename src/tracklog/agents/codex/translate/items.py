@@ -205,6 +205,7 @@ def _returned(
         text=inside.text,
         whole_tokens=inside.whole_tokens,
         whole_lines=inside.whole_lines,
+        envelope_bytes=inside.envelope_bytes,
         exit_code=reading.exit_code,
         task=TaskId(reading.task) if reading.task and reading.said == "backgrounded" else None,
         agent=ThreadId(reading.agent) if reading.agent else None,

@@ -119,6 +119,7 @@ class Unpacked(NamedTuple):
     text: str
     whole_tokens: int | None = None  # of the whole output, of which the text may be a part
     whole_lines: int | None = None
+    envelope_bytes: int = 0
 
 
 _structured = msgspec.json.Decoder(Structured)
@@ -142,7 +143,15 @@ def read_output(
 
 def unpacked(tool: str | None, text: str, *, head: str | None = None, server: str | None = None) -> Unpacked:
     """The text without the client's header, or without the JSON around it; the same arguments as `read_output`."""
-    head = text if head is None else head
+    inside = _without_envelope(tool, text, text if head is None else head, server)
+    return inside._replace(envelope_bytes=_n_bytes(text) - _n_bytes(inside.text))
+
+
+def _n_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _without_envelope(tool: str | None, text: str, head: str, server: str | None) -> Unpacked:
     is_command = server is None and (tool is None or tool in SHELLS or tool in _PATCHES or tool == _STDIN)
     if is_command and (structured := _decode_structured(head)) is not None:
         return Unpacked(structured.output)
