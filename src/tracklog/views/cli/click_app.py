@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from tracklog.errors import WRONG_USE
-from tracklog.version import __version__
+from tracklog import __version__
 from tracklog.views.cli.exit_codes import PROGRAM, ended
 from tracklog.views.cli.options import home_option, json_option, root_option
 from tracklog.views.text.printing import talk
