@@ -71,6 +71,13 @@ OF_THE_MOMENT = (
     )
 )
 IN_MONEY = ("usd", "price")
+READ_AGAIN = {  # what Codex logs that are read once more have of their own: a note more in the archive, other words in a hit
+    "file_bytes",
+    "archived_bytes",
+    "stored_bytes",
+    "saving",
+    "marks",
+}
 OPEN = {
     "running",
     "lost",
@@ -129,12 +136,22 @@ def lacks(old: Any, new: Any, at: str = "") -> list[str]:
         return [line for name, value in kept.items() for line in lacks(value, new.get(name), f"{at}.{name}")]
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         return [line for n, one in enumerate(old) for line in lacks(one, new[n], f"{at}[{n}]")]
-    is_open = isinstance(old, str) and isinstance(new, str) and {old, new} <= OPEN
-    return [] if old == new or is_open else [f"{at}: {old!r} is now {new!r}"]
+    is_as_before = old == new
+    if isinstance(old, str) and isinstance(new, str):
+        is_as_before |= {old, new} <= OPEN
+        is_as_before |= bool(new) and "Output:" in old and old.endswith(new)  # Codex's envelope is gone
+    return [] if is_as_before else [f"{at}: {old!r} is now {new!r}"]
 
 
 def _is_of_the_moment(name: str) -> bool:
-    return name in OF_THE_MOMENT or any(word in name for word in IN_MONEY)
+    return name in OF_THE_MOMENT | READ_AGAIN or any(word in name for word in IN_MONEY)
+
+
+def _with_names(out: Any) -> Any:
+    """The answer of `sql`, each value by the name of its column."""
+    if not isinstance(out, dict) or not out.keys() >= {"columns", "rows"}:
+        return out
+    return {**out, "rows": [dict(zip(out["columns"], row, strict=True)) for row in out["rows"]]}
 
 
 def test_every_reading_command_answers_as_the_old_one_did(old_home: dict[str, Any]) -> None:
@@ -143,7 +160,8 @@ def test_every_reading_command_answers_as_the_old_one_did(old_home: dict[str, An
         words = json.loads(question)
         answer = warm(*words)
         out = json.loads(answer.out) if "--json" in words and answer.out else answer.out
-        if lines := lacks(old, {"code": answer.code, "out": out}):
+        before = {**old, "out": _with_names(old["out"])}
+        if lines := lacks(before, {"code": answer.code, "out": _with_names(out)}):
             failed[question] = (lines[:5], answer.err)
     assert failed == {}
     with closing(sqlite3.connect(OURS / "index.db")) as db:
