@@ -14,8 +14,8 @@ from typing import Any
 
 import click
 
-from tracklog.errors import WRONG_USE
 from tracklog import __version__
+from tracklog.errors import WRONG_USE
 from tracklog.views.cli.exit_codes import PROGRAM, ended
 from tracklog.views.cli.options import home_option, json_option, root_option
 from tracklog.views.text.printing import talk
