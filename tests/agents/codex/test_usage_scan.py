@@ -16,7 +16,7 @@ from tests.contracts.logs import some_log
 from tests.oracle.logs import CODEX, NOON, CodexLog, Json, added, dumps, later, thread_id, tokens, turn_id
 from tracklog.agents.base import LogToScan
 from tracklog.agents.codex import usage_scan
-from tracklog.agents.codex.records.usage import TokenFields
+from tracklog.agents.codex.records.usage_lines import TokenFields
 from tracklog.agents.codex.usage_scan import figures_of, scan
 from tracklog.clock import moment_ms
 from tracklog.ledger.ledger import Ledger

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tracklog.agents.base import LogToScan
-from tracklog.agents.codex.records import usage as codex_usage
-from tracklog.agents.codex.records.usage import PayloadFields, SpendingLine, TokenFields
+from tracklog.agents.codex.records import usage_lines
+from tracklog.agents.codex.records.usage_lines import PayloadFields, SpendingLine, TokenFields
 from tracklog.agents.pending_request import Waiting
 from tracklog.clock import moment_ms
 from tracklog.model.events import LogEvent, ModelReplied, Place, ToolCalled, TurnInterrupted
@@ -44,7 +44,7 @@ def scan(log: LogToScan, buffer: memoryview | None = None) -> UsageBlock:
     file, own = log.file, log.own
     buffer = buffer_of(CHUNK) if buffer is None else buffer
     reading = _Reading(log.number, log.source, log.rule, log.family or log.source.session)
-    hits = LinesWith(chunks_in(buffer, file), codex_usage.NEEDLE, *codex_usage.CONTEXT_NEEDLES)
+    hits = LinesWith(chunks_in(buffer, file), usage_lines.NEEDLE, *usage_lines.CONTEXT_NEEDLES)
     problem, is_transient = None, False
     try:
         if own is not None and own.runs:
@@ -101,8 +101,8 @@ class _Reading:
         """Add a line that may have figures, or say who uses them: its bytes, or a view of them."""
         self._line_end = offset + len(raw) + 1
         try:
-            line = codex_usage.decode_line(raw)
-        except codex_usage.REFUSALS:
+            line = usage_lines.decode_line(raw)
+        except usage_lines.REFUSALS:
             for line in _read(bytes(raw)):
                 if line.payload is not None:
                     self._see_line(offset, line, line.payload, is_copy=is_copy)
@@ -275,7 +275,7 @@ def _key_by(rule: CountRule, reading: _Reading, offset: int, line: SpendingLine,
 def _read(raw: bytes) -> list[SpendingLine]:
     """The records of a line: one, or of a torn line all that are whole."""
     try:
-        line = codex_usage.read_line(raw)
+        line = usage_lines.read_line(raw)
     except (ValueError, RecursionError):
         return _out_of_a_torn_line(raw)
     return [] if line is None else [line]
@@ -290,7 +290,7 @@ def _out_of_a_torn_line(raw: bytes) -> list[SpendingLine]:
 
 def _with_copies(file: LogFile, own: Own) -> Iterator[tuple[int, bytes, bool]]:
     for line in cut(chunks(file)):
-        if any(needle in line.raw for needle in (codex_usage.NEEDLE, *codex_usage.CONTEXT_NEEDLES)):
+        if any(needle in line.raw for needle in (usage_lines.NEEDLE, *usage_lines.CONTEXT_NEEDLES)):
             yield line.offset, line.raw, own.is_copy(line.number)
 
 

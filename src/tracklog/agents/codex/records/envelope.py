@@ -10,7 +10,7 @@ from tracklog.agents.codex.records.events import EventPayload
 from tracklog.agents.codex.records.items import Passthrough, ResponseItem
 from tracklog.agents.codex.records.parts import NOTHING, Free, TurnAttribution
 from tracklog.agents.codex.records.settings import SessionMeta, TurnContext
-from tracklog.agents.codex.records.usage import TokenUsageRecord
+from tracklog.agents.codex.records.token_counts import TokenUsageRecord
 from tracklog.model.records import Named, Record, UnknownPart, tag_of
 
 

@@ -18,6 +18,7 @@ from tracklog.agents.codex.records.parts import (
     Variant,
 )
 from tracklog.agents.codex.records.settings import ThreadSettings
+from tracklog.agents.codex.records.token_counts import RateLimits, TokenUsageInfo
 from tracklog.agents.codex.records.tool_events import (
     CodexEvent,
     CollabAgentInteractionEnd,
@@ -37,7 +38,6 @@ from tracklog.agents.codex.records.tool_events import (
     WebSearchEnd,
 )
 from tracklog.agents.codex.records.turn_items import TurnItem
-from tracklog.agents.codex.records.usage import RateLimits, TokenUsageInfo
 from tracklog.model.records import Named
 
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contracts.logs import FILES, damaged, lines_of
-from tracklog.agents.codex.records import usage as codex_usage
+from tracklog.agents.codex.records import usage_lines
 from tracklog.agents.codex.records.reader import READER
-from tracklog.agents.codex.records.usage import PayloadFields, SpendingLine, TokenFields
+from tracklog.agents.codex.records.usage_lines import PayloadFields, SpendingLine, TokenFields
 from tracklog.sources.lines import Line
 
 Json = dict[str, Any]
@@ -51,7 +51,7 @@ def dumped(value: Json, *, blanks: bool = False) -> bytes:
 
 
 def payload_of(raw: bytes) -> PayloadFields:
-    line = codex_usage.read_line(raw)
+    line = usage_lines.read_line(raw)
     assert line is not None
     assert line.payload is not None
     return line.payload
@@ -133,7 +133,7 @@ def test_a_line_with_bad_text_in_it_keeps_its_figures(bad: bytes) -> None:
 @given(st.binary(max_size=120) | damaged(lines_of("codex")))
 def test_any_bytes_are_read_or_refused_as_no_json(raw: bytes) -> None:
     try:
-        codex_usage.read_line(raw)
+        usage_lines.read_line(raw)
     except (ValueError, RecursionError):
         assert not _is_plain_json(raw)
 
@@ -148,7 +148,7 @@ def _is_plain_json(raw: bytes) -> bool:
 
 @pytest.mark.parametrize("raw", [b"[]", b"3", b'"token_usage"', b"null"])
 def test_json_that_is_no_object_is_none(raw: bytes) -> None:
-    assert codex_usage.read_line(raw) is None
+    assert usage_lines.read_line(raw) is None
 
 
 @pytest.mark.parametrize(
@@ -157,10 +157,10 @@ def test_json_that_is_no_object_is_none(raw: bytes) -> None:
 def test_every_figure_of_real_clients_stands_in_a_line_with_the_needle(path: Path) -> None:
     n_counts = 0
     for raw in path.read_bytes().splitlines():
-        line = codex_usage.read_line(raw)
+        line = usage_lines.read_line(raw)
         assert isinstance(line, SpendingLine)
         if line.payload is not None and (line.payload.info or line.payload.usage):
-            assert codex_usage.NEEDLE in raw
+            assert usage_lines.NEEDLE in raw
             n_counts += 1
         if line.type == "turn_context":
             assert line.payload is not None
