@@ -27,10 +27,10 @@ from tracklog.model.events import HookRan, Place
 from tracklog.model.ids import CallId, ThreadId
 from tracklog.model.records import opened
 
-_TIME_LIMIT = re.compile(
+TIME_LIMIT = re.compile(
     r"(?:Exit code 143\n)?Command timed out after |MCP server [^\n]{1,300} timed out after |MCP error -32001"
     r"|(?:Error: )?(?:Request|Tool call|Operation) timed out"
-)  # as in results (translate/results.py)
+)  # the words of a client in a failed call: to its hooks, and as its result in the log
 _GOES_ON = {"async_launched", "remote_launched", "teammate_spawned"}
 _ENDS = ("PostToolUse", "PostToolUseFailure", "PermissionDenied")
 _CLOSING = ("UserPromptSubmit", "Stop", "SessionStart", "SubagentStop", "Interrupt")
@@ -144,7 +144,7 @@ def _outcome(told: HookInput, *, is_codex: bool) -> str:
         case "PostToolUseFailure" if told.is_interrupt:
             return "interrupted"
         case "PostToolUseFailure":
-            return "timed_out" if _TIME_LIMIT.match(told.error or "") else "error"
+            return "timed_out" if TIME_LIMIT.match(told.error or "") else "error"
         case _:
             return "told"
 

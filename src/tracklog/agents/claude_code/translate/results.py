@@ -18,6 +18,7 @@ from msgspec import Raw
 from tracklog.agents.claude_code.records.envelope import DocumentBlock, Image, ToolResult
 from tracklog.agents.claude_code.records.messages import PermissionDecision, UserLine
 from tracklog.agents.claude_code.translate.texts import end_of, inside
+from tracklog.agents.hooks.events import TIME_LIMIT
 from tracklog.model.events import End, LogEvent, Said, TaskSeen, ToolReturned
 from tracklog.model.ids import CallId, TaskId, ThreadId
 from tracklog.model.records import opened
@@ -48,9 +49,7 @@ _WORDS: tuple[tuple[str, Said, str], ...] = (
         ("plan mode", "denied", r"Exit plan mode\?\s*\Z"),
     ("nobody could be asked", "denied", r"Answer questions\?\s*\Z"),
         ("auto mode", "denied", _NO_CODE + r"(?:Auto mode is unavailable|[^\n]{0,200}auto mode classifier)"),
-        ("time limit", "timed_out", r"(?:Exit code 143\n)?Command timed out after "),
-        ("time limit", "timed_out", r"MCP server [^\n]{1,300} timed out after |MCP error -32001"),
-        ("time limit", "timed_out", r"(?:Error: )?(?:Request|Tool call|Operation) timed out"),
+        ("time limit", "timed_out", TIME_LIMIT.pattern),
         ("killed with the client, or by itself", "cut_off", r"Exit code 137(?:\n|\Z)"),
 )  # fmt: skip
 _ERRORS = tuple((why, said, re.compile(pattern)) for why, said, pattern in _WORDS)
