@@ -64,7 +64,7 @@ class _Time(NamedTuple):
 def report_from_sums(
     db: Connection, prices: Prices, needed: Needed, files: Files | None
 ) -> tuple[UsageReport, dict[str, str]]:
-    """The same as `model.report`, and the folders of sessions where they are needed. Raises SumsTellNothing."""
+    """The same as `ledger.report`, and the folders of sessions where they are needed. Raises SumsTellNothing."""
     return _Asking(db, prices, needed, files).report()
 
 

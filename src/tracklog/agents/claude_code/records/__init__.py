@@ -1,4 +1,8 @@
-"""Claude Code: its transcripts, from 1.0.x to the newest client, and the files beside them."""
+"""Claude Code: its transcripts, from 1.0.x to the newest client, and the files beside them.
+
+`messages` has the lines of the conversation and `envelope` their blocks, `system`, `metadata`, `progress` and `context/`
+the other lines, `outputs/` the results of tools, `side_files` the files beside. `usage_lines` reads tokens only.
+"""
 
 from typing import TYPE_CHECKING, Any
 

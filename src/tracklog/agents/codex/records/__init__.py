@@ -1,4 +1,8 @@
-"""Codex: its transcripts, from the one-document files of 2025 to the newest client, and the files beside them."""
+"""Codex: its transcripts, from the one-document files of 2025 to the newest client, and the files beside them.
+
+`envelope` has the lines, `events` and `tool_events` what is in an `event_msg`, `items` and `turn_items` what is in the
+others, `settings` sessions and turns, `token_counts` and `parts` what several of them share. `usage_lines` reads tokens only.
+"""
 
 from typing import TYPE_CHECKING, Any
 
