@@ -106,7 +106,7 @@ prices: $(READY) ## make the price book anew from genai-prices; review the diffe
 	$(BIN)/python -m tests.prices.make_book
 	git diff --stat -- src/tracklog/ledger/prices/data
 
-bench: $(READY) ## how fast reading, folding, totals, the board, the status line, the index and the browser's pages are, beside peers
+bench: $(READY) ## how fast reading, folding, totals, the board, the status line, the index and the pages are, and how cost grows, beside peers
 	$(BIN)/python -m tests.oracle.install .lab/peers
 	$(BIN)/python -m bench.read
 	$(BIN)/python -m bench.fold
@@ -115,6 +115,7 @@ bench: $(READY) ## how fast reading, folding, totals, the board, the status line
 	$(BIN)/python -m bench.index
 	$(BIN)/python -m bench.hook
 	$(BIN)/python -m bench.many
+	$(BIN)/python -m bench.scaling
 	$(BIN)/python -m bench.tail
 	$(BIN)/python -m bench.run
 	$(BIN)/python -m bench.redact

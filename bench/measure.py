@@ -103,15 +103,15 @@ def race(contestants: Sequence[Contestant], *, rounds: int = 3, warm: bool = Fal
     return contestants
 
 
-def run_command(argv: Sequence[str], *, n_bytes: int = 0) -> Run:
-    """Runs a program to its end; its output goes nowhere."""
+def run_command(argv: Sequence[str], *, n_bytes: int = 0, accepts: Sequence[int] = (0,)) -> Run:
+    """Runs a program to its end; its output goes nowhere. It must end with one of the codes that are accepted."""
     with tempfile.TemporaryFile() as complaints:
         began = time.perf_counter()
         child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=complaints)
         _, status, used = os.wait4(child.pid, 0)
         wall_s = time.perf_counter() - began
         child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode:
+        if child.returncode not in accepts:
             complaints.seek(0)
             said = complaints.read()[-2_000:].decode("utf-8", "replace")
             raise RunError(f"{shlex.join(argv)} ended with {child.returncode}\n{said}")
