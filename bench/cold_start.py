@@ -1,28 +1,43 @@
 """How long `tracklog statusline` takes from nothing to its line, beside an interpreter that does nothing.
 
-    python -m bench.cold_start [--rounds 20] [--json] [--imports]
+    python -m bench.cold_start [--rounds 20] [--json]
 
 Each run is a fresh process with what a client tells on stdin; `old client` tells no context, so the end of a log is
-read. Goal: the median of each at most 80 ms. `--imports` says which modules take the time.
+read. Goal: the median of each at most 80 ms. Then the modules that take the most time to import, for every command that must
+answer fast, on the sample home with an index that is up to date.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from bench.measure import Contestant, as_document, as_table, command, race
+from bench.measure import ROOT, Contestant, as_document, as_table, command, race
 
 GOAL_S = 0.080
 LOG_BYTES = 2_000_000
 ENTRY = ["-m", "tracklog", "statusline"]
+FAST: Mapping[str, Sequence[str]] = {
+    "statusline": ["statusline"],
+    "index, nothing new": ["index"],
+    "usage": ["usage"],
+    "usage tool": ["usage", "tool"],
+    "sessions": ["sessions"],
+    "calls": ["calls"],
+    "search": ["search", "the"],
+    "sql": ["sql", "SELECT 1"],
+    "show": ["show", "@last"],
+    "top --once": ["top", "--once"],
+}
+_IMPORT_ROUNDS, _DEAREST = 5, 12
 
 
 def told(transcript: Path, **more: Any) -> dict[str, Any]:
@@ -77,12 +92,72 @@ def verdicts(ran: Sequence[Contestant]) -> list[str]:
     ]
 
 
-def slowest_imports(folder: Path, n: int = 12) -> str:
-    """The modules with the most time of their own, as the interpreter counts them."""
-    argv = [*environment(folder), sys.executable, "-X", "importtime", *ENTRY]
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
-    head, *rows = done.stderr.splitlines()
-    return "\n".join([head, *sorted(rows, key=lambda row: -int(row.split(":")[1].split("|")[0]))[:n]])
+class ImportCost(NamedTuple):
+    """A module, and the time that it took itself, without what it imports."""
+
+    module: str
+    self_us: int
+
+
+def import_costs(report: str) -> list[ImportCost]:
+    """What `-X importtime` printed, the dearest module first."""
+    rows = [
+        line.removeprefix("import time:").split("|") for line in report.splitlines() if line.count("|") == 2
+    ]
+    return dearest_first(
+        ImportCost(module.strip(), int(own)) for own, _, module in rows if own.strip().isdigit()
+    )
+
+
+def imports_of(words: Sequence[str], env: Mapping[str, str]) -> list[ImportCost]:
+    """What one command imports; of several runs the least for each module, since noise only adds."""
+    argv = [sys.executable, "-X", "importtime", "-m", "tracklog", *words]
+    least: dict[str, int] = {}
+    for n in range(1 + _IMPORT_ROUNDS):
+        done = subprocess.run(
+            argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+        )
+        if n:  # the first one compiles
+            for one in import_costs(done.stderr):
+                least[one.module] = min(one.self_us, least.get(one.module, one.self_us))
+    return dearest_first(ImportCost(*one) for one in least.items())
+
+
+def dearest_first(costs: Iterable[ImportCost]) -> list[ImportCost]:
+    """In the order in which it pays to look at them."""
+    return sorted(costs, key=lambda one: (-one.self_us, one.module))
+
+
+def total_us(costs: Sequence[ImportCost]) -> int:
+    """The time of all modules together."""
+    return sum(one.self_us for one in costs)
+
+
+def imports_of_all(folder: Path) -> dict[str, list[ImportCost]]:
+    """What each fast command imports, on the sample home with an index that is up to date."""
+    demo = folder / "demo"
+    env = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(folder),
+        "CLAUDE_CONFIG_DIR": str(demo / "claude"),
+        "CODEX_HOME": str(demo / "codex"),
+        "TRACKLOG_HOME": str(folder / "tracklog"),
+        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONPYCACHEPREFIX": str(folder / "compiled"),
+    }
+    for words in (["demo", str(demo)], ["index"]):
+        argv = [sys.executable, "-m", "tracklog", *words]
+        subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    return {name: imports_of(words, env) for name, words in FAST.items()}
+
+
+def import_table(imports: Mapping[str, Sequence[ImportCost]]) -> str:
+    """For each command the modules with the most time of their own."""
+    lines = []
+    for name, costs in imports.items():
+        lines.append(f"{name}: {len(costs)} modules, {total_us(costs) / 1000:.1f} ms of imports")
+        lines += [f"{one.self_us / 1000:8.1f} ms  {one.module}" for one in costs[:_DEAREST]]
+    return "\n".join(lines)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -91,15 +166,15 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--imports", action="store_true", help="which modules take the time")
     asked = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="tracklog-bench-") as scratch:
         ran = race(contestants(Path(scratch)), rounds=asked.rounds, warm=True)
-        imports = [slowest_imports(Path(scratch))] if asked.imports else []
+        imports = imports_of_all(Path(scratch))
     if asked.json:
-        print(json.dumps(as_document(ran)))
+        told_us = {name: [one._asdict() for one in costs] for name, costs in imports.items()}
+        print(json.dumps({**as_document(ran), "imports": told_us}))
         return 0
-    print("\n".join([as_table(ran), *verdicts(ran), *imports]))
+    print("\n".join([as_table(ran), *verdicts(ran), import_table(imports)]))
     return 0
 
 
