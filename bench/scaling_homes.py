@@ -28,8 +28,7 @@ def _old(top: Path, n: int) -> None:
 
 
 def _folders(top: Path, n: int) -> None:
-    for number in range(n):  # each in a project of its own
-        write_many(top, n_sessions=1, seed=number + 1, n_projects=1)
+    write_many(top, n_sessions=n, n_projects=n, is_even=True)
 
 
 def _large(top: Path, n: int) -> None:

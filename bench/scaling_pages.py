@@ -48,12 +48,12 @@ def _paths(served: Served) -> dict[str, str]:
         "/calls",
         "/calls?verdict=error",
     ]
-    pages += ["/search?q=cache", "/_/search?q=cache", "/_/palette?q=cach", "/_/foot", "/doctor"]
+    pages += ["/search?q=the+OR+done", "/_/search?q=the+OR+done", "/_/palette?q=done", "/_/foot", "/doctor"]
     inside = {
         "page": "",
         "rows": "/rows?from=1&n=100",
         "turns": "/turns",
-        "find": "/find?q=cache",
+        "find": "/find?q=done",
         "now": "/now",
     }
     questions = [
@@ -62,7 +62,7 @@ def _paths(served: Served) -> dict[str, str]:
         "usage",
         "usage/session",
         "usage/tool",
-        "search?q=cache",
+        "search?q=the+OR+done",
         "top?all=1",
         "places",
     ]

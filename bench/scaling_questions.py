@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _SQL = "SELECT name, count(*), sum(took_ms) FROM calls GROUP BY name"
-_WORD = "cache"
+_WORDS = "the OR done"
 
 
 class Question(NamedTuple):
@@ -46,9 +46,9 @@ def questions(top: Path) -> list[Question]:
         **{f"usage {group}": ["usage", group, "--json"] for group in _GROUPS},
         "usage, uncertain": ["usage", "--uncertain", "--json"],
         "carried": ["carried", "@last", "--json"],
-        "search": ["search", _WORD, "--limit", "1000", "--json"],
-        "search, relevance": ["search", _WORD, "--by", "relevance"],
-        "search, pattern": ["search", "--regex", "c[a-z]che", "--limit", "1000"],
+        "search": ["search", _WORDS, "--limit", "1000", "--json"],
+        "search, relevance": ["search", _WORDS, "--by", "relevance"],
+        "search, pattern": ["search", "--regex", "d[a-z]ne", "--limit", "1000"],
         "sql": ["sql", _SQL],
         "archive": ["archive", "--json"],
         "scan": ["scan", "--json"],
@@ -92,7 +92,7 @@ def functions() -> dict[str, Callable[[Path], object]]:
         "sessions": lambda top: deque(tracklog.sessions(roots=roots(top)), maxlen=0),
         "calls": lambda top: deque(tracklog.calls(roots=roots(top)), maxlen=0),
         "usage": lambda _: tracklog.usage("session"),
-        "search": lambda _: tracklog.search(_WORD, limit=1000),
+        "search": lambda _: tracklog.search(_WORDS, limit=1000),
         "sql": lambda _: tracklog.sql(_SQL),
     }
 

@@ -37,16 +37,20 @@ class SmallDice(Dice):
 
 
 def write_many(
-    out: Path, *, n_sessions: int = 20_000, seed: int = 1, n_projects: int = N_PROJECTS
+    out: Path, *, n_sessions: int = 20_000, seed: int = 1, n_projects: int = N_PROJECTS, is_even: bool = False
 ) -> dict[str, int]:
-    """Fills `out` with homes (claude, codex); returns how many sessions each has."""
+    """Fills `out` with homes (claude, codex); returns how many sessions each has.
+
+    Half of the sessions are in one project, unless they are spread evenly.
+    """
     words, tally = Words(seed, lines=4_000), Tally()
     cwds = [f"/home/dev/{words.name(Dice(f'many/{seed}/{n}'))}-{n}" for n in range(n_projects)]
     counts = {"claude": 0, "codex": 0}
     for n in range(n_sessions):
         agent = "codex" if n % 5 == 4 else "claude"
         dice = SmallDice(f"many/{seed}/{n}")
-        cwd = cwds[Dice(f"project/{seed}/{n}").tailed(1, n_projects) - 1]  # half of them are in one
+        project = n if is_even else Dice(f"project/{seed}/{n}").tailed(1, n_projects) - 1
+        cwd = cwds[project % n_projects]
         (_codex if agent == "codex" else _claude)(out / agent, dice, words, cwd, n=n, tally=tally)
         counts[agent] += 1
     return counts
