@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 from tracklog.archive.frames import about_frame, compressor, contents_of, frames_of
 from tracklog.archive.locate import SUFFIX as SUFFIX
-from tracklog.archive.locate import archive_name as archive_name
 from tracklog.archive.locate import mark_of
 from tracklog.home import make_private_folder, open_private
 from tracklog.sources.files import CHUNK, NotReadable, open_log

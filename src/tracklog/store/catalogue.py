@@ -37,12 +37,6 @@ def _read(name: str, value: Any) -> Any:
     return as_text(value) if name in _TEXTS else value
 
 
-def files_of(db: sqlite3.Connection, ids: Iterable[int]) -> list[KnownFile]:
-    """Some logs by their numbers."""
-    wanted = set(ids)
-    return [file for file in all_files(db, with_past=True) if file.id in wanted]
-
-
 def numbers(db: sqlite3.Connection) -> dict[str, int]:
     """The number of each log, by its path."""
     rows = db.execute("select path, id from log_files where state <> 'past'")

@@ -17,7 +17,6 @@ from tracklog.views.html.numbers import (
     missing,
     money,
     number,
-    size,
     tokens,
     when,
 )
@@ -31,7 +30,6 @@ NOTHING = Markup('<span class="none" title="the log does not say">–</span>')
     [
         (tokens(12_345), '<span title="12,345">12.3k</span>'),
         (number(12_345), "12,345"),
-        (size(12_345_678), '<span title="12,345,678 bytes">12.3 MB</span>'),
         (money(1_234_567), '<span title="$1.234567">$1.23</span>'),
         (money(12), '<span title="$0.000012">&lt;$0.0001</span>'),
         (money(0), '<span title="$0.000000">$0.00</span>'),
@@ -61,13 +59,12 @@ def test_what_is_missing_is_never_a_zero() -> None:
     nothing = [
         tokens(None),
         number(None),
-        size(None),
         duration(None),
         when(None, NOW),
         when("", NOW),
         missing(),
     ]
-    assert nothing == [NOTHING] * 7
+    assert nothing == [NOTHING] * 6
 
 
 @pytest.mark.parametrize(
@@ -97,5 +94,5 @@ def test_any_text_in_the_place_of_a_time_is_safe(text: str) -> None:
 @given(st.integers() | st.just(10**5_000), st.floats())
 @settings(deadline=None)
 def test_any_number_is_told_in_few_letters(n: int, ms: float) -> None:
-    for html in (tokens(n), number(n), size(n), money(n), duration(ms), duration(ms, by="log_times")):
+    for html in (tokens(n), number(n), money(n), duration(ms), duration(ms, by="log_times")):
         assert len(held(html).text) < 40

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tracklog.agents.risks import Risk
     from tracklog.model.usage import UsageRow
 
-SANDBOXES = ("read-only", "workspace-write", "danger-full-access")
 BYPASS = "bypassPermissions"
 _OF_A_PARENT = ("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
 

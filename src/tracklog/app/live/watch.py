@@ -64,14 +64,6 @@ class LiveEvents(NamedTuple):
     state: LiveState | None
 
 
-def events_of(query: WatchQuery) -> Iterator[LiveEvent]:
-    """The events that a query means, as they happen, until the caller stops."""
-    with watched_events(query) as seen:
-        for event in seen.events:
-            if query.wants(event, seen.name):
-                yield event
-
-
 @contextmanager
 def watched_events(query: WatchQuery) -> Iterator[LiveEvents]:
     """All events of running sessions, from now on or behind a number, until the block ends."""

@@ -35,10 +35,6 @@ _IN_THREADS = frozenset(
 )
 
 
-_KEPT_REPORTS = (
-    b"otalT",
-    b"runId",
-)  # what a subagent's work came to, and the run that a workflow's call began
 _KEPT_TEXT = 2000  # characters: as much as a call keeps of its error
 
 

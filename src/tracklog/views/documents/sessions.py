@@ -11,7 +11,6 @@ Rules
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
@@ -23,7 +22,6 @@ from tracklog.model.usage import micro
 from tracklog.views.text.numbers import money
 
 if TYPE_CHECKING:
-    from tracklog.app.calls import ListedCall
     from tracklog.app.sessions import CostSum, SessionList, SessionSummary
 
 Row = dict[str, Any]
@@ -64,11 +62,6 @@ def session_row(session: Session, cost: CostSum, *, only_here: bool) -> Row:
     """A session as `sessions` lists it, with the cost of its own requests."""
     facts = {"id": session.id, "agent": session.agent, **facts_of(session)}
     return {**facts, **cost_row(cost), "only_here": only_here, **_period_row(None)}
-
-
-def calls_document(found: Iterable[ListedCall]) -> Row:
-    """The document of `calls`."""
-    return {"calls": [call_row(one.call) for one in found]}
 
 
 def call_row(call: Call) -> Row:

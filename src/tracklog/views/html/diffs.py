@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from tracklog.model.diff.calls import changes_of_call
 from tracklog.model.diff.hunks import RawHunk
 from tracklog.model.diff.lines import Match, matches
-from tracklog.model.diff.patches import ChangedFile, FileAct, hunks_together, read_patch
+from tracklog.model.diff.patches import ChangedFile, FileAct
 from tracklog.views.html.legible import legible, shown
 
 _MOST_PAIRS = 400
@@ -230,10 +230,3 @@ def file_diff(file: ChangedFile) -> FileDiff:
 def diffs_of_call(asked: object, answered: object) -> list[FileDiff]:
     """The files that a call changed, or wanted to change; none for other calls."""
     return [file_diff(file) for file in changes_of_call(asked, answered)]
-
-
-def of_patch_text(text: str) -> DiffView:
-    """The view of a patch as text, unified or Codex's; if it has several files, headings name them."""
-    files, n_left = read_patch(text)
-    view = view_of(hunks_together(files))
-    return replace(view, n_left=view.n_left + n_left)

@@ -17,7 +17,6 @@ from tracklog.model.usage import PICO_IN_MICRO
 from tracklog.views.html.legible import shown
 from tracklog.views.text.numbers import money as money_in_words
 from tracklog.views.text.numbers import short_number, took
-from tracklog.views.text.printing import size as size_in_words
 
 NOT_IN_THE_LOG = "the log does not say"
 _MICRO_IN_DOLLAR = 1_000_000
@@ -42,13 +41,6 @@ def tokens(n: int | None, *, why: str = NOT_IN_THE_LOG) -> Markup:
     if n is None:
         return missing(why)
     return _titled(f"{_bounded(n):,}", short_number(_bounded(n)))
-
-
-def size(n_bytes: int | None, *, why: str = NOT_IN_THE_LOG) -> Markup:
-    """A number of bytes: `3.4 MB`."""
-    if n_bytes is None:
-        return missing(why)
-    return _titled(f"{_bounded(n_bytes):,} bytes", size_in_words(_bounded(n_bytes)))
 
 
 def money(micro_usd: int | None, *, lower_bound: bool = False, why: str = "no price is known") -> Markup:

@@ -7,10 +7,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from tests.cases import for_each
 from tests.views.html.diff.test_diffs import PATCH
 from tests.views.html.diff.test_patches import CODEX
-from tests.views.html.diff.views import files_in, of_new_file, of_patch, of_texts
+from tests.views.html.diff.views import files_in, of_new_file, of_patch, of_patch_text, of_texts
 from tests.views.html.hostile import HOSTILE
 from tests.views.html.safe_html import held
-from tracklog.views.html.diffs import DiffView, FileDiff, of_patch_text
+from tracklog.views.html.diffs import DiffView, FileDiff
 from tracklog.views.html.legible import legible
 
 TEMPLATES = Environment(

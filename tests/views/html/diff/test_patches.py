@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.views.html.diff.test_diffs import told
-from tests.views.html.diff.views import files_in, files_of_changes
-from tracklog.views.html.diffs import DiffView, FileDiff, of_patch_text
+from tests.views.html.diff.views import files_in, files_of_changes, of_patch_text
+from tracklog.views.html.diffs import DiffView, FileDiff
 
 CODEX = """\
 *** Begin Patch
