@@ -1,15 +1,22 @@
-"""Run one child from the command line and print its result.
+"""Run one child from the command line, wait for it and print its result.
 
 Rules
   1. stdout gets the final text, or the result as JSON, and nothing else.
-  2. Ctrl-C and SIGTERM end the child gently first; a second time at once.
+  2. Ctrl-C and SIGTERM end the child gently first; a second time at once. Signals are noted while children run, and
+     obeyed when nothing is in our hands that could be lost.
+  3. A line on stderr says what the child does, on a terminal only.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +24,18 @@ from tracklog.app.run.child import Risk, checked, run_child, with_final_texts
 from tracklog.errors import UserError
 from tracklog.home import Home, tilde
 from tracklog.model.run_request import Agent, RunRequest
-from tracklog.views.cli.commands.run.await_child import awaited
 from tracklog.views.cli.commands.run.option_values import ChildOptions
 from tracklog.views.cli.output.stderr_talk import STDERR
 from tracklog.views.text.printing import answer, answer_json, safe, safe_lines, short, talk
 
 if TYPE_CHECKING:
-    from tracklog.app.run.child import Result
+    from tracklog.app.run.child import Child, Result
 
-# Lazy imports: loaded in front of every run, which needs no options and no supervisor of its own.
-
+# Lazy imports: loaded in front of every run, which needs no options and no supervisor of its own; rich only where progress is drawn.
 
 _RISKS_SHOWN = 20
+_REDRAW_S = 0.25
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def request_from(given: ChildOptions, agent: Agent, prompt: str, cwd: Path, **others: Any) -> RunRequest:
@@ -115,3 +122,68 @@ def folder_of(given: ChildOptions, cwd: str | None = None) -> Path:
     if not os.path.isdir(cwd):
         raise UserError(f"{cwd}, where the session worked, is gone: name another folder with --cwd")
     return Path(cwd)
+
+
+class ChildLine:
+    """The line of one child."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._began = time.monotonic()
+        self._is_drawn = False
+
+    def draw(self, child: Child) -> None:
+        """Show how long it has run, and what it said last."""
+        if not self._is_terminal:
+            return
+        from rich.cells import set_cell_size
+
+        from tracklog.views.cli.commands.run.progress_lines import last_word
+        from tracklog.views.text.numbers import took
+
+        words = last_word(child.last) if child.last is not None else "starts"
+        line = f"● {child.agent}  {took((time.monotonic() - self._began) * 1000)}  {words}"
+        width = shutil.get_terminal_size((80, 24)).columns - 1
+        sys.stderr.write(f"\r{set_cell_size(line, width)}")
+        sys.stderr.flush()
+        self._is_drawn = True
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._is_drawn:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._is_drawn = False
+
+
+@contextmanager
+def signals_heard() -> Iterator[list[int]]:
+    """The signals that came, which do nothing else."""
+    heard: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield heard
+        return
+    meant = [
+        number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN
+    ]  # `nohup` stays in force
+    before = {number: signal.signal(number, lambda number, _frame: heard.append(number)) for number in meant}
+    try:
+        yield heard
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def awaited(begin: Callable[[], Child]) -> Result:
+    """Start a child and wait for its result; the first signal ends it gently, the second at once."""
+    with signals_heard() as heard:
+        child, line = begin(), ChildLine()
+        while (result := child.wait(_REDRAW_S)) is None:
+            if heard:
+                heard.pop()
+                line.clear()
+                talk("tracklog: ending the child; once more kills it at once")
+                child.cancel()
+            line.draw(child)
+        line.clear()
+    return result

@@ -31,8 +31,7 @@ from tracklog.app.run.many import (
 from tracklog.errors import INTERRUPTED, NOT_FINE, TIME_IS_OVER, UserError
 from tracklog.home import Home
 from tracklog.model.run_request import Agent, RunRequest
-from tracklog.views.cli.commands.run.await_child import signals_heard
-from tracklog.views.cli.commands.run.child import confirmed, folder_of, request_from
+from tracklog.views.cli.commands.run.child import confirmed, folder_of, request_from, signals_heard
 from tracklog.views.cli.commands.run.option_values import ChildOptions
 from tracklog.views.cli.commands.run.options import ManyOptions
 from tracklog.views.cli.commands.run.progress_lines import ProgressDisplay, Tally
