@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tracklog.live.watch.sessions import Timers
+from tracklog.live.watch.states import Timers
 
 
 def test_whoever_has_news_is_ready_once() -> None:

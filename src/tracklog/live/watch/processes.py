@@ -15,7 +15,7 @@ from pathlib import Path
 from tracklog.agents.base import AgentProcesses, OpenSessions, ProcessView
 from tracklog.agents.supported import SUPPORTED
 from tracklog.home import Home
-from tracklog.live.watch.sessions import WatchedSessions
+from tracklog.live.watch.states import WatchedSessions
 from tracklog.liveness.permission_requests import open_permission_requests
 from tracklog.reading.session_files import Name
 from tracklog.sources.log_file import Root

@@ -31,8 +31,7 @@ from tracklog.live.watch.events import EventQueue, summary_of
 from tracklog.live.watch.files import RelatedLogs, WatchedFiles
 from tracklog.live.watch.processes import WatchedProcesses
 from tracklog.live.watch.session import WatchedSession
-from tracklog.live.watch.sessions import WatchedSessions
-from tracklog.live.watch.states import StateChanges
+from tracklog.live.watch.states import StateChanges, WatchedSessions
 from tracklog.live.watch.tail import FollowedLogs, LogReplaced, Tail, TailChunk
 from tracklog.model.events import SessionDescribed
 from tracklog.model.ids import MAIN
