@@ -68,8 +68,6 @@ SMALL = {  # modules of few lines, each with its reason
     "views.cli.commands.money.statusline": "a command",
     "views.cli.commands.read.show": "a command",
     "views.cli.commands.store.parquet": "a command",
-    "views.cli.output.stderr_talk": "one class: `app.talk` on a terminal",
-    "views.cli.output.progress": "one idea: how far long work is",
     "views.documents.places": "one document",
     "views.documents.board": "one document",
     "views.documents.final": "one document",
