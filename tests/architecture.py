@@ -68,13 +68,12 @@ SMALL = {  # modules of few lines, each with its reason
     "views.cli.commands.money.statusline": "a command",
     "views.cli.commands.read.show": "a command",
     "views.cli.commands.store.parquet": "a command",
-    "views.documents.places": "one document",
+    "views.documents.places": "two short documents",
     "views.documents.board": "one document",
     "views.documents.final": "one document",
     "views.documents.search": "one document",
     "views.html.cache": "one idea: rendered text, kept",
     "model.wording": "a vocabulary",
-    "views.documents.doctor": "one document",
     "views.web.site": "one question that every page asks",
 }
 BETWEEN_WEB_AND_CLI = {  # imports that are wanted, each with its reason

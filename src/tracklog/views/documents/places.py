@@ -1,12 +1,17 @@
-"""The documents of places: where logs are, and what was left alone."""
+"""The documents about all logs: where they are and what was left alone (`places`), and their examination (`doctor`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from tracklog.app.logs.places import Skipped, log_folders
 from tracklog.app.scope.resolve import ResolvedLogs
+
+if TYPE_CHECKING:  # `places` needs no doctor
+    from tracklog.app.doctor.examine import Examination
 
 
 def places_document(found: ResolvedLogs) -> dict[str, Any]:
@@ -22,3 +27,14 @@ def place_rows(found: ResolvedLogs) -> list[dict[str, object]]:
 def skipped_rows(skipped: Iterable[Skipped]) -> list[dict[str, str]]:
     """What was left alone, as the contract names its fields."""
     return [{"path": str(one.path), "why": one.why} for one in skipped]
+
+
+def doctor_document(found: Examination) -> dict[str, Any]:
+    """The document of `doctor`, as docs/cli.md names its fields."""
+    return {
+        "checks": [check._asdict() for check in found.checks],
+        "coverage": msgspec.to_builtins(found.coverage),
+        "unknown": msgspec.to_builtins(found.unknown),
+        "broken": found.broken,
+        "skipped": skipped_rows(found.skipped),
+    }

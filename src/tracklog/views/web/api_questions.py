@@ -34,9 +34,8 @@ from tracklog.model.session import Verdict
 from tracklog.model.usage import COUNT_RULES, GROUPS
 from tracklog.views.documents.board import top_document
 from tracklog.views.documents.conversation import conversation_document, graph_document, threads_document
-from tracklog.views.documents.doctor import doctor_document
 from tracklog.views.documents.final import final_document
-from tracklog.views.documents.places import places_document
+from tracklog.views.documents.places import doctor_document, places_document
 from tracklog.views.documents.prices import prices_document, why_unpriced
 from tracklog.views.documents.search import search_document
 from tracklog.views.documents.sessions import call_row, sessions_document

@@ -29,7 +29,7 @@ from tracklog.home import tilde
 from tracklog.views.cli.options import shared_options
 from tracklog.views.cli.output.drawing import Cell, bar, line, painted, paragraphs, table
 from tracklog.views.cli.output.stderr_talk import STDERR
-from tracklog.views.documents.doctor import doctor_document
+from tracklog.views.documents.places import doctor_document
 from tracklog.views.text.printing import answer_json, count, percent, short, size
 
 _LONGEST_NAME = 60
