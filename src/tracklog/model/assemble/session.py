@@ -35,10 +35,10 @@ from tracklog.model.ids import MAIN, CallId, NodeId, RequestId, SessionId, Threa
 from tracklog.model.lineage.copies import Descent
 from tracklog.model.records import opened
 from tracklog.model.session import Call, Request, Session, Stray, Thread, ThreadState, Turn
-from tracklog.model.states import Life
+from tracklog.model.states import SILENT_MS, Life
 from tracklog.model.tree.graph import Graph
 
-_FRESH = timedelta(minutes=10)
+_FRESH = timedelta(milliseconds=SILENT_MS)
 _OF_MAIN: dict[
     str | None, ThreadState
 ] = {  # the main thread does what its session does, while its process lives
