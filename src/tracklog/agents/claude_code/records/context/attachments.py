@@ -1,10 +1,8 @@
-"""Attachments that remind the model of something.
+"""The `attachment` line, and attachments about hooks, reminders and queued prompts (docs/formats/claude_code.md#attachments).
 
-Attachments about hooks: since about 2.1.9x their runs are logged so.
+Runs of hooks are logged so since about 2.1.9x.
 
-The `attachment` records: context that the client adds by itself (docs/formats/claude_code.md#attachments).
-
-One struct per kind, in the `context_*` modules. Lists and texts that only the model reads are kept as they are;
+One struct per kind, in the modules of this package. Lists and texts that only the model reads are kept as they are;
 what a program may ask for (prompts, hooks, tasks, tokens) has typed fields. A new kind costs one class and its
 place in a union.
 """
