@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.index.indexed_logs import PRICES
 from tests.oracle.logs import (
     ClaudeLog,
     CodexLog,
@@ -28,11 +29,12 @@ from tracklog.archive import tables
 from tracklog.archive.files import contents
 from tracklog.home import Home
 from tracklog.index.rebuild import with_index
-from tracklog.index.session_rows import settle_sessions
+from tracklog.index.session_rows import session_files, settle_sessions
 from tracklog.index.sync import Synced, sync
+from tracklog.ledger.stored.refresh import settle_ledger
 from tracklog.sources.log_file import Root
 from tracklog.store import catalogue
-from tracklog.store.database import DamagedIndex, Database, writing
+from tracklog.store.database import DamagedIndex, Database, put_setting, writing
 from tracklog.views.cli.click_app import run
 
 Rows = list[tuple[Any, ...]]
@@ -99,6 +101,22 @@ def index_of(made: Made, *, home: Home | None = None, settles: bool = True, is_f
         return done
 
     return with_index(home or made.home, work, on_damage=_never)
+
+
+def read_in(made: Made) -> None:
+    """Brings the index up to date, the ledger as well."""
+    index_of(made)
+    with writing(made.home) as database:
+        settle_ledger(database, session_files(database), PRICES)
+
+
+def index_without_archive(made: Made) -> None:
+    with writing(made.home) as database:
+        with database.transaction() as db:
+            put_setting(db, "archive", "off")
+        sync(database, made.roots, with_archive=False)
+        settle_sessions(database)
+        settle_ledger(database, session_files(database), PRICES)
 
 
 def _never(damage: DamagedIndex, aside: Path) -> None:

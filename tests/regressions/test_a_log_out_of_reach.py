@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.store.older_index import without_lists
 from tests.views.cli.command import ONE, tracklog, transcript_in, with_old_folders
 from tests.views.cli.written import PRICE, Log, working_day
 from tracklog.ledger.ledger import packed
@@ -126,6 +127,7 @@ def test_an_index_that_holds_nothing_in_its_place_heals(home: Path) -> None:
             "update log_files set problem = 'permission denied', contents_bytes = 0, lines = 0, position = 0"
         )
         db.execute("drop table entry_requests")
+        without_lists(db)
         db.execute("delete from migrations where n > 3")
         db.execute("pragma user_version = 3")
         db.commit()

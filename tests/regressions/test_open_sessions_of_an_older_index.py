@@ -11,6 +11,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from tests.store.older_index import without_lists
 from tests.views.cli.command import tracklog, with_old_folders
 from tests.views.cli.written import Log
 
@@ -30,6 +31,7 @@ def test_they_are_judged_as_by_a_fresh_index(tmp_path: Path) -> None:
         db.execute("update session_rows set state = 'ended', signs = null, life = null, evidence = null")
         db.execute("update thread_rows set state = 'unknown'")
         db.execute("update call_rows set why = 'no result, and the log is at rest'")
+        without_lists(db)
         db.execute("delete from migrations where n > 5")
         db.execute("pragma user_version = 5")
         db.commit()

@@ -29,6 +29,7 @@ from tracklog.index.freshness import ProcessLook, is_counted
 from tracklog.index.ingest import OnRead
 from tracklog.index.session_rows import settle_sessions
 from tracklog.index.sync import OnPlan, Synced, sync
+from tracklog.sessions.tables_listed import MISSING, fill_lists
 from tracklog.sources.files import opened_once
 from tracklog.sources.log_file import Root
 from tracklog.store.database import Database, setting
@@ -89,6 +90,9 @@ def _refreshed(
     on_stage: OnStage,
     on_problem: Callable[[str], None] | None,
 ) -> Refreshed:
+    if setting(database.db, MISSING) is not None:
+        with database.transaction() as db:
+            fill_lists(db)
     archives = setting(database.db, "archive") != "off"  # as the index was last made with
     synced = Synced()
     if steps.reads:

@@ -160,7 +160,7 @@ _AT_ONCE = 5000  # sessions in one question; more are asked for by asking for al
 
 
 class SessionLine(msgspec.Struct, gc=False, frozen=True):
-    """The columns of `session_rows` that tables show; there may be very many rows (app/old_lists/call_tables.py)."""
+    """The columns of `session_rows` that tables show; there may be very many rows (app/pages/partial.py)."""
 
     row: int
     agent: str
@@ -209,9 +209,15 @@ _COLUMNS = ", ".join(("id", *SessionLine.__struct_fields__[1:-1]))
 _LINES = f"select {_COLUMNS}, (select c.id from call_rows c where c.session_row = s.id and c.n = 0) from session_rows s"
 
 
-def session_lines(db: sqlite3.Connection) -> dict[int, SessionLine]:
-    """All session rows, by their numbers."""
-    return {row[0]: SessionLine(*_texts(row)) for row in db.execute(_LINES)}
+def session_lines(db: sqlite3.Connection, rows: Collection[int] | None = None) -> dict[int, SessionLine]:
+    """The rows of some sessions, or of all (None), by their numbers."""
+    if rows is None:
+        found = db.execute(_LINES)
+    else:
+        found = db.execute(
+            f"{_LINES} where s.id in (select value from json_each(?))", (json.dumps(list(rows)),)
+        )
+    return {row[0]: SessionLine(*_texts(row)) for row in found}
 
 
 def active_times(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, float]:

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from tracklog.sessions.tables_write import Name
-from tracklog.store.scope import Files, Scope
+from tracklog.store.scope import Files, Name, Scope
 from tracklog.store.surrogates import as_text, storable
 
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from tracklog.sessions.tables_listed import drop_listed, refresh_copies, refresh_lists
 from tracklog.store.surrogates import as_text, storable
 from tracklog.store.values import SessionRows
 
@@ -51,6 +52,7 @@ def put_session(db: sqlite3.Connection, rows: SessionRows, *, only_here: bool) -
     values = [*(rows.session_row[name] for name in _NAMES), only_here, row]
     db.execute(f"update session_rows set is_settled = 1, {changes}, only_here = ? where id = ?", values)
     _put_parts(db, row, rows)
+    refresh_lists(db, [row])
 
 
 def knows_more(db: sqlite3.Connection, rows: SessionRows) -> bool:
@@ -79,7 +81,9 @@ def drop_session(db: sqlite3.Connection, agent: str, session: str) -> None:
     row = _row_of(db, agent, session)
     if row is not None:
         _drop_parts(db, row)
+        drop_listed(db, row)
         db.execute("delete from session_rows where id = ?", (row,))
+        refresh_copies(db, session)
 
 
 def mark_unsettled(db: sqlite3.Connection, names: Iterable[Name]) -> None:
@@ -143,6 +147,10 @@ def put_states(db: sqlite3.Connection, states: Mapping[Name, tuple[str, str]]) -
         "update session_rows set state = ?, evidence = ? where agent = ? and session = ?",
         [(*state, agent, storable(session)) for (agent, session), state in states.items()],
     )
+    db.executemany(
+        "update list_rows set state = ? where row = (select id from session_rows where agent = ? and session = ?)",
+        [(state, agent, storable(session)) for (agent, session), (state, _) in states.items()],
+    )
 
 
 def _row_of(db: sqlite3.Connection, agent: str, session: str) -> int | None:
@@ -157,6 +165,7 @@ def _put_bare(db: sqlite3.Connection, agent: str, session: str) -> int:
         (agent, storable(session)),
     )
     assert made.lastrowid is not None
+    refresh_copies(db, session)
     return made.lastrowid
 
 

@@ -6,9 +6,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tests.app.old_lists.test_tables import index_without_archive, read_in
 from tests.index.indexed_logs import PRICES
-from tests.index.known_homes import Made, claude_session, index_of, transcript, two_sessions, write
+from tests.index.known_homes import (
+    Made,
+    claude_session,
+    index_of,
+    index_without_archive,
+    read_in,
+    transcript,
+    two_sessions,
+    write,
+)
 from tests.views.web.many_sessions import write_many
 from tracklog.agents.base import Retention
 from tracklog.app.doctor.deletion import AgentHome, DueDeletion, deletions

@@ -18,7 +18,7 @@ from tracklog.app.doctor.deletion import (
     retentions,
 )
 from tracklog.app.doctor.store_checks import archive_check
-from tracklog.app.old_lists.tables import mark_of
+from tracklog.app.pages.lists import mark_of
 from tracklog.archive.tables import folders_of
 from tracklog.home import Home
 from tracklog.hooks.status import HookStatus

@@ -18,7 +18,7 @@ from tracklog.app.doctor.health import IndexHealth
 from tracklog.app.index.background import Indexing
 from tracklog.app.live.board import Live
 from tracklog.app.live.event_hub import Hub
-from tracklog.app.old_lists.tables import Tables
+from tracklog.app.pages.lists import Lists
 from tracklog.conversation.session import OpenThreads
 from tracklog.home import Home
 from tracklog.ledger.prices.rates import NAME, Prices, prices_with
@@ -49,13 +49,14 @@ class Site:
     threads: OpenThreads = field(default_factory=OpenThreads)
     survey: DoctorSurvey = field(init=False)
     index_health: IndexHealth = field(init=False)
-    _tables: Tables | None = None
+    lists: Lists = field(init=False)
     _prices: Prices | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
         self.survey = DoctorSurvey(self.home, self.roots)
         self.index_health = IndexHealth(self.home, self.roots, self.prices)
+        self.lists = Lists(self.home, self.scope, self.prices)
 
     def prices(self) -> Prices:
         """Prices of models, with the user's own; read once."""
@@ -63,14 +64,6 @@ class Site:
             if self._prices is None:
                 self._prices = _prices_of(self.home)
             return self._prices
-
-    @property
-    def tables(self) -> Tables:
-        """All sessions and calls; building them takes seconds if there are very many (`start`)."""
-        with self._lock:
-            if self._tables is None:
-                self._tables = Tables(self.home, self.scope, self.prices)
-            return self._tables
 
     @property
     def places(self) -> list[str]:
@@ -90,7 +83,6 @@ class Site:
 
     def _warm_up(self) -> None:
         find(b"")
-        self.tables.warm()
 
 
 def site_over(home: Home, roots: Sequence[Root]) -> Site:

@@ -12,7 +12,7 @@ from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.stored import tables
 
 _SCAN = b"%d" % SCAN
-_ROWS = b"2"  # what is written of each request; another number makes all rows again from the blocks
+_ROWS = b"3"  # what is written of each request; another number makes all rows again from the blocks
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -34,6 +34,12 @@ def _can_be_opened(path: str) -> bool:
 def was_settled(db: Connection) -> bool:
     """Whether the ledger was settled once, by this version of the scan."""
     return tables.state_of(db).get("scan") == _SCAN
+
+
+def has_costs(db: Connection) -> bool:
+    """Whether what sessions cost was stored when the ledger was settled."""
+    state = tables.state_of(db)
+    return (state.get("scan"), state.get("rows")) == (_SCAN, _ROWS)
 
 
 def state_with(prices: Prices) -> dict[str, bytes]:

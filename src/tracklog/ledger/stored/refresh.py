@@ -26,6 +26,7 @@ from tracklog.ledger.stored import tables
 from tracklog.ledger.stored.freshness import is_settled, state_with
 from tracklog.ledger.stored.rows import LedgerInRows, components_of, ledger_of, steps_of
 from tracklog.ledger.stored.tables import DAMAGED, UNREAD, BlockMark, EntryRow, LogNow, SettledLog
+from tracklog.ledger.stored.tables_costs import put_costs, stored_costs
 from tracklog.ledger.stored.tables_names import has_unnamed, name_requests
 from tracklog.ledger.stored.tables_sums import Pile, put_sums
 from tracklog.model.usage import Source, UsageBlock
@@ -35,6 +36,7 @@ from tracklog.sources.files import can_be_opened
 from tracklog.sources.gc_pause import no_collecting
 from tracklog.sources.log_file import LogFile
 from tracklog.store.database import Database
+from tracklog.store.scope import Files
 
 _AT_ONCE = 256  # blocks in one transaction
 _UNCOUNTED = SettledLog(0, 0, 0, "", "", "", "", is_main=False, is_counted=False, component=0)
@@ -273,6 +275,7 @@ def _settle(
         tables.put_logs(db, (_as_unread(log, unread.get(log.file), known.files) for log in logs))
         tables.put_logs(db, _uncounted(known))
         tables.put_state(db, state_with(prices))
+        _put_costs(db, known, affected, prices)
 
 
 def _affected(
@@ -307,6 +310,18 @@ def _put(db: Connection, rows: LedgerInRows, tops: Sequence[int], prices: Prices
     rows.wait(pile)
     put_sums(db, pile)
     tables.put_totals(db, rows.totals(tops))
+
+
+def _put_costs(db: Connection, known: _Known, affected: set[int], prices: Prices) -> None:
+    """Store what the sessions of some logs cost, whole components of them."""
+    now = {id: known.sources[id].session for id in affected if id in known.sources}
+    files = (
+        None
+        if len(now) == len(known.sources)
+        else Files(frozenset(now), frozenset(now.values()), is_closed=True)
+    )
+    before = {known.settled[id].session for id in affected if id in known.settled}
+    put_costs(db, stored_costs(db, prices, files=files) if now else {}, gone=before | set(now.values()))
 
 
 def _parents(

@@ -161,7 +161,6 @@ def test_a_new_session_shifts_no_page(tmp_path: Path) -> None:
 
 def read_again(app: Starlette, logs: Path, home: Path) -> None:
     site_over(logs, home)
-    app.state.site.tables._patience_s = 30.0
 
 
 def test_a_session_that_grows_shows_what_it_has_now(tmp_path: Path) -> None:

@@ -15,11 +15,7 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tracklog.app.old_lists.call_tables import CallCursor, CallPage, Sort, WantedCalls
-from tracklog.app.old_lists.choice import SessionFilter, SessionSelection
-from tracklog.app.old_lists.sets import SessionTable
-from tracklog.app.old_lists.tables import Shot
-from tracklog.app.pages.lists import calls_page
+from tracklog.app.pages.lists import CallCursor, CallPage, OpenLists, SessionFilter, Sort, WantedCalls
 from tracklog.views.html import numbers
 from tracklog.views.web.addresses import (
     NotMeant,
@@ -65,7 +61,7 @@ class CallsPageQuery(NamedTuple):
     """The query in an address."""
 
     address: PageUrl
-    wanted: WantedCalls  # without the sessions
+    wanted: WantedCalls
     sort: Sort
     is_descending: bool
     after: CallCursor | None
@@ -88,6 +84,7 @@ def asked_in(address: PageUrl, now: datetime) -> CallsPageQuery:
     wanted = WantedCalls(
         tool=given.get("tool"),
         verdict=given.get("verdict"),
+        session=given.get("session"),
         since_ms=moment_in(given, "since", now=now),
         until_ms=moment_in(given, "until", now=now),
         min_ms=_least(given),
@@ -129,19 +126,16 @@ def calls(request: Request) -> Response:
         asked = asked_in(address, site.now())
     except NotMeant as wrong:
         return said_what_is_not_meant(request, wrong, address)
-    shot = site_of(request).tables.shot()
-    if shot is None:
-        return page(request, "sessions_none.html", nav="calls", what="Calls", roots=site.places)
-    return _listed(request, asked, shot)
+    with site.lists.opened() as lists:
+        if lists is None:
+            return page(request, "sessions_none.html", nav="calls", what="Calls", roots=site.places)
+        return _listed(request, asked, lists)
 
 
-def _listed(request: Request, asked: CallsPageQuery, shot: Shot) -> Response:
-    site = site_of(request)
-    wanted = asked.wanted._replace(rows=rows_meant(asked.given, shot.sessions))
-    chosen, found, details = calls_page(
-        site.home,
-        shot,
-        wanted,
+def _listed(request: Request, asked: CallsPageQuery, lists: OpenLists) -> Response:
+    chosen, found, details, sessions = lists.calls_page(
+        asked.wanted,
+        sessions_meant(asked.given, lists),
         thread=asked.given.get("thread"),
         sort=asked.sort,
         is_descending=asked.is_descending,
@@ -154,13 +148,13 @@ def _listed(request: Request, asked: CallsPageQuery, shot: Shot) -> Response:
         nav="calls",
         asked=asked,
         page=found,
-        rows=call_rows(found.calls, details, shot),
+        rows=call_rows(found.calls, details, sessions),
         columns=call_columns(asked.address, asked.sort, is_descending=asked.is_descending),
         tools=tool_rows(chosen, asked.address),
         n_tools=chosen.n_tools,
         verdicts=verdict_chips(chosen, asked.address),
-        taken=taken_calls(asked.address, FILTERS, shot.sessions),
-        projects=sorted(set(map(as_typed, shot.sessions.project_labels.values())))[:200],
+        taken=taken_calls(asked.address, FILTERS, lists),
+        projects=sorted(set(map(as_typed, lists.project_labels.values())))[:200],
         typed=as_typed,
         next=_next(asked.address, found),
         filters=FILTERS,
@@ -168,31 +162,19 @@ def _listed(request: Request, asked: CallsPageQuery, shot: Shot) -> Response:
     )
 
 
-def rows_meant(given: Mapping[str, str], table: SessionTable) -> frozenset[int] | None:
-    """The rows of the sessions whose calls are selected; None: all."""
-    if not given.keys() & {"project", "agent", "session"}:
+def sessions_meant(given: Mapping[str, str], lists: OpenLists) -> SessionFilter | None:
+    """The sessions whose calls are selected; None: all."""
+    if not given.keys() & {"project", "agent"}:
         return None
-    chosen = SessionSelection(
-        table, SessionFilter(project=_project_meant(given, table), agent=given.get("agent"))
-    )
-    rows = {one.row: one.id for one in chosen.sessions}
-    if "session" in given:
-        rows = _named(rows, given["session"])
-    return frozenset(rows)
+    return SessionFilter(project=_project_meant(given, lists), agent=given.get("agent"))
 
 
-def _project_meant(given: Mapping[str, str], table: SessionTable) -> str | None:
+def _project_meant(given: Mapping[str, str], lists: OpenLists) -> str | None:
     """The project as logs name it; the page's field shows and sends it with hidden characters spelled out."""
     name = given.get("project")
-    if name is None or name.lower() in table.projects:
+    if name is None or name.lower() in lists.projects:
         return name
-    return next((label for label in table.project_labels.values() if as_typed(label) == name), name)
-
-
-def _named(rows: Mapping[int, str], name: str) -> dict[int, str]:
-    """The sessions with this id; if there is none, those whose ids begin so."""
-    exact = {row: id for row, id in rows.items() if id == name}
-    return exact or {row: id for row, id in rows.items() if id.startswith(name)}
+    return next((label for label in lists.project_labels.values() if as_typed(label) == name), name)
 
 
 def _next(address: PageUrl, found: CallPage) -> str | None:

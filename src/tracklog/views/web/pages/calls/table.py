@@ -8,10 +8,15 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from tracklog.app.old_lists.call_tables import ChosenCalls, ToolFigures
-from tracklog.app.old_lists.sets import SessionTable
-from tracklog.app.old_lists.tables import Shot
-from tracklog.app.pages.lists import CallDetails, CallLine
+from tracklog.app.pages.lists import (
+    CallDetails,
+    CallLine,
+    CallSelection,
+    OpenLists,
+    ShownCall,
+    TableSession,
+    ToolFigures,
+)
 from tracklog.model.session_rules import is_tool
 from tracklog.views.html import numbers
 from tracklog.views.html.legible import shown
@@ -92,14 +97,16 @@ def call_columns(address: PageUrl, sort: str, *, is_descending: bool) -> list[Co
 
 
 def call_rows(
-    calls: Sequence[CallLine], details: Mapping[tuple[int, int], CallDetails], shot: Shot
+    calls: Sequence[ShownCall],
+    details: Mapping[tuple[int, int], CallDetails],
+    sessions: Mapping[int, TableSession],
 ) -> list[CallRow]:
     """The rows of some calls."""
-    return [_row(one, details.get((one.row, one.n)), shot) for one in calls]
+    return [_row(one, details.get((one.line.row, one.line.n)), sessions[one.line.row]) for one in calls]
 
 
-def _row(one: CallLine, more: CallDetails | None, shot: Shot) -> CallRow:
-    session = shot.by_row[one.row]
+def _row(shown_call: ShownCall, more: CallDetails | None, session: TableSession) -> CallRow:
+    one = shown_call.line
     target = address_of(session.agent, session.id)
     return CallRow(
         line=one,
@@ -116,7 +123,7 @@ def _row(one: CallLine, more: CallDetails | None, shot: Shot) -> CallRow:
         project=shown(session.project, most=80) if session.project else None,
         agent=session.agent,
         took=took(one),
-        is_copy=(one.row, one.n) in shot.calls.copies,
+        is_copy=shown_call.is_copy,
     )
 
 
@@ -149,7 +156,7 @@ def took(one: CallLine) -> Markup:
     return Markup('<span class="by-log" title="{}">{}</span>').format(_BY_LOG, words.striptags())
 
 
-def tool_rows(chosen: ChosenCalls, address: PageUrl) -> list[ToolRow]:
+def tool_rows(chosen: CallSelection, address: PageUrl) -> list[ToolRow]:
     """Figures of all tools together, then of each."""
     taken = address.given.get("tool")
     every = _tool_row(chosen.all_tools, address, "all tools", None, is_taken=taken is None)
@@ -201,7 +208,7 @@ def _total(one: ToolFigures, address: PageUrl) -> CallFigure:
     )
 
 
-def verdict_chips(chosen: ChosenCalls, address: PageUrl) -> list[SessionFacetChoice]:
+def verdict_chips(chosen: CallSelection, address: PageUrl) -> list[SessionFacetChoice]:
     """Numbers of calls by verdict; choosing a chosen verdict again removes it."""
     taken = address.given.get("verdict")
     return [
@@ -212,12 +219,12 @@ def verdict_chips(chosen: ChosenCalls, address: PageUrl) -> list[SessionFacetCho
     ]
 
 
-def taken_calls(address: PageUrl, names: Sequence[str], table: SessionTable) -> list[ActiveSessionFilter]:
+def taken_calls(address: PageUrl, names: Sequence[str], lists: OpenLists) -> list[ActiveSessionFilter]:
     """The active filters, each with the address without it."""
     return [
         ActiveSessionFilter(
             _WORDS.get(name, name),
-            _said(name, address.given[name], table),
+            _said(name, address.given[name], lists),
             address.without(name, *_GOES_WITH.get(name, ())),
         )
         for name in names
@@ -225,10 +232,9 @@ def taken_calls(address: PageUrl, names: Sequence[str], table: SessionTable) -> 
     ]
 
 
-def _said(name: str, value: str, table: SessionTable) -> str:
+def _said(name: str, value: str, lists: OpenLists) -> str:
     if name == "min_ms":
         return str(numbers.duration(float(value)).striptags())
-    if name == "session":
-        named = [one for one in table.sessions if one.id == value and one.title]
-        return title_of(named[-1].title) if named else shown(value, most=80)
+    if name == "session" and (title := lists.titled(value)):
+        return title_of(title)
     return shown(value, most=80)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from tracklog.app.old_lists.choice import FacetCount, SessionSelection
-from tracklog.app.old_lists.sets import Month
+from tracklog.app.pages.lists import FacetCount, Month, SessionSelection
 from tracklog.clock import local_zone
 from tracklog.views.html.legible import shown
 from tracklog.views.web.addresses import PageUrl
@@ -145,19 +144,19 @@ def empty_view(chosen: SessionSelection, address: PageUrl, names: Sequence[str])
     ways = []
     for group in dict.fromkeys(_GROUPS.get(name, name) for name in names if name in address.given):
         dropped = [name for name in names if name in address.given and _GROUPS.get(name, name) == group]
-        n = chosen.without(group).bit_count()
+        n = chosen.n_without(group)
         if n:
             said = " and ".join(
                 f"{_WORDS.get(one, one)} “{shown(address.given[one], most=60)}”" for one in dropped
             )
             ways.append(SessionFacetChoice(f"without {said}", n, address.without(*dropped)))
-    ways.append(SessionFacetChoice("without any filter", len(chosen.table.sessions), address.without(*names)))
+    ways.append(SessionFacetChoice("without any filter", chosen.n_sessions, address.without(*names)))
     return EmptyView(_why_empty(chosen, address), [*_where_it_is(chosen, address), *ways])
 
 
 def _why_empty(chosen: SessionSelection, address: PageUrl) -> str:
     given = address.given
-    if not chosen.without("time").bit_count() or not given.keys() & {"since", "until"}:
+    if not chosen.n_without("time") or not given.keys() & {"since", "until"}:
         return "No session fits all of these filters."
     span = " ".join(f"{name} {shown(given[name], most=40)}" for name in ("since", "until") if name in given)
     newest = chosen.newest_without("time")

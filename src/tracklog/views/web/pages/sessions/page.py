@@ -17,10 +17,7 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tracklog.app.old_lists.choice import Cursor, Page, SessionFilter, fits
-from tracklog.app.old_lists.sets import SORTS, Name
-from tracklog.app.old_lists.tables import Shot
-from tracklog.app.pages.lists import sessions_page
+from tracklog.app.pages.lists import SORTS, Cursor, Name, OpenLists, Page, SessionFilter, fits
 from tracklog.views.html import numbers
 from tracklog.views.web.addresses import (
     NotMeant,
@@ -94,18 +91,15 @@ def sessions(request: Request) -> Response:
         asked = asked_in(address, site.now())
     except NotMeant as wrong:
         return said_what_is_not_meant(request, wrong, address)
-    shot = site_of(request).tables.shot()
-    if shot is None or (not shot.sessions.sessions and site.indexing.status().is_first):
-        return page(request, "sessions_none.html", nav="sessions", what="Sessions", roots=site.places)
-    return _listed(request, asked, shot)
+    with site.lists.opened() as lists:
+        if lists is None or (lists.is_empty and site.indexing.status().is_first):
+            return page(request, "sessions_none.html", nav="sessions", what="Sessions", roots=site.places)
+        return _listed(request, asked, lists)
 
 
-def _listed(request: Request, asked: SessionsPageQuery, shot: Shot) -> Response:
+def _listed(request: Request, asked: SessionsPageQuery, lists: OpenLists) -> Response:
     site = site_of(request)
-    chosen, found, subagents = sessions_page(
-        site.home,
-        site.tables,
-        shot,
+    chosen, found, subagents = lists.sessions_page(
         asked.wanted,
         states=live_states(site),
         sort=asked.sort,
@@ -121,7 +115,7 @@ def _listed(request: Request, asked: SessionsPageQuery, shot: Shot) -> Response:
         asked=asked,
         chosen=chosen,
         page=found,
-        rows=rows_of(found.sessions, chosen, subagents),
+        rows=rows_of(found, chosen, subagents),
         sums=sums_view(chosen, asked.given),
         columns=columns(
             asked.address,

@@ -10,10 +10,15 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from tracklog.app.old_lists.choice import SelectionTotals, SessionSelection
-from tracklog.app.old_lists.costs import SessionCost
-from tracklog.app.old_lists.sets import IN_WORDS, TableSession
-from tracklog.app.pages.lists import SubagentLine
+from tracklog.app.pages.lists import (
+    IN_WORDS,
+    Page,
+    SelectionTotals,
+    SessionCost,
+    SessionSelection,
+    SubagentLine,
+    TableSession,
+)
 from tracklog.model.usage import micro
 from tracklog.views.html import numbers
 from tracklog.views.html.legible import shown
@@ -48,6 +53,7 @@ _WHOLE = "of the whole sessions, also before and after this period"
 _MOST_SUBAGENTS = 40
 _LONGEST = 240
 _NO_REQUEST = "no request was counted"
+_NOTHING = SessionCost()
 
 
 class ColumnView(NamedTuple):
@@ -128,14 +134,19 @@ def _order(name: str, *, descends: bool) -> str:
 
 
 def rows_of(
-    sessions: Sequence[TableSession], chosen: SessionSelection, subagents: Mapping[int, list[SubagentLine]]
+    page: Page, chosen: SessionSelection, subagents: Mapping[int, list[SubagentLine]]
 ) -> list[SessionRowView]:
-    """The rows of some sessions."""
-    return [_row(one, chosen, subagents.get(one.row, [])) for one in sessions]
+    """The rows of a page."""
+    return [
+        _row(one, page.spent.get(one.id, _NOTHING), chosen, subagents.get(one.row, []))
+        for one in page.sessions
+    ]
 
 
-def _row(one: TableSession, chosen: SessionSelection, subagents: list[SubagentLine]) -> SessionRowView:
-    address, spent = address_of(one.agent, one.id), chosen.table.spent_by(one)
+def _row(
+    one: TableSession, spent: SessionCost, chosen: SessionSelection, subagents: list[SubagentLine]
+) -> SessionRowView:
+    address = address_of(one.agent, one.id)
     own_calls = _calls(one) if address and one.calls else None
     return SessionRowView(
         session=one,
@@ -149,8 +160,8 @@ def _row(one: TableSession, chosen: SessionSelection, subagents: list[SubagentLi
         errors=f"{own_calls}&verdict=error" if one.errors and own_calls else None,
         started=day(one.started_at),
         active=_active(one),
-        cost=cost_of(spent, is_counted=chosen.table.is_counted, nothing=_nothing(chosen)),
-        tokens=_tokens(spent, is_counted=chosen.table.is_counted, nothing=_nothing(chosen)),
+        cost=cost_of(spent, is_counted=chosen.is_counted, nothing=_nothing(chosen)),
+        tokens=_tokens(spent, is_counted=chosen.is_counted, nothing=_nothing(chosen)),
         subagents=[_subagent(line, one) for line in subagents[:_MOST_SUBAGENTS]],
         n_more_subagents=max(len(subagents) - _MOST_SUBAGENTS, 0),
     )
@@ -270,9 +281,7 @@ def sums_view(chosen: SessionSelection, given: Mapping[str, str]) -> list[SumVie
             output,
             title=f"{sums.tokens:,} tokens in and out",
         ),
-        _cost_of_all(
-            sums, "cost in this period" if has_period else "cost", is_counted=chosen.table.is_counted
-        ),
+        _cost_of_all(sums, "cost in this period" if has_period else "cost", is_counted=chosen.is_counted),
     ]
 
 

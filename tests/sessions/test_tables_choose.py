@@ -2,53 +2,37 @@
 
 from __future__ import annotations
 
+import sqlite3
 from datetime import UTC, datetime
 from itertools import product
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracklog.app.old_lists.choice import Cursor, FacetCount, SessionFilter, SessionSelection, fits
-from tracklog.app.old_lists.costs import SessionCost
-from tracklog.app.old_lists.sets import NONE, SORTS, Month, SessionTable, TableSession
+from tests.sessions.made_lists import Use, lists_of, table_session
 from tracklog.clock import NO_TIME
+from tracklog.ledger.stored.tables_costs import SessionCost
 from tracklog.model.session_rules import is_tool
+from tracklog.sessions.listed import NONE, SORTS, Cursor, FacetCount, Month, SessionFilter, TableSession, fits
+from tracklog.sessions.tables_choose import SessionSelection
 
 DAY = 86_400_000
 BEGAN = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp() * 1000)
 
 
-def session(n: int, **more: object) -> TableSession:
-    known: dict[str, object] = {
-        "row": n,
-        "agent": "claude",
-        "id": f"id-{n}",
-        "title": f"session {n}",
-        "project": "Alpha",
-        "folders": ("/work/Alpha",),
-        "projects": ("alpha",),
-        "branch": None,
-        "models": ("claude-opus-4-6",),
-        "started_at": None,
-        "last_at": None,
-        "started_ms": BEGAN + n * DAY,
-        "last_ms": BEGAN + n * DAY + 1000,
-        "state": "ended",
-        "turns": 1,
-        "calls": 2,
-        "errors": 0,
-        "subagents": 0,
-        "active_ms": 1000.0,
-        "only_here": False,
-    }
-    return TableSession(**{**known, **more})  # type: ignore[arg-type]
+def session(
+    n: int, *, uses: frozenset[Use] = frozenset(), **more: Any
+) -> tuple[TableSession, frozenset[Use]]:
+    times = {"started_ms": BEGAN + n * DAY, "last_ms": BEGAN + n * DAY + 1000}
+    return table_session(n, **{**times, **more}), uses
 
 
 def ids(chosen: SessionSelection, sort: str = "last", *, is_descending: bool = True) -> list[str]:
     return [one.id for one in chosen.page(sort, is_descending=is_descending, after=None, most=1000).sessions]
 
 
-TABLE = SessionTable(
+TABLE = lists_of(
     [
         session(1, uses=frozenset({("Bash", "ok"), ("Bash", "error"), ("Read", "ok")})),
         session(2, project="Beta", projects=("beta", "alpha"), folders=("/work/Beta", "/work/Alpha")),
@@ -145,10 +129,10 @@ def test_words_are_looked_for_in_title_and_project() -> None:
 
 def test_what_a_session_does_now_counts_and_not_what_the_index_knew() -> None:
     now = {("claude", "id-1"): "working", ("claude", "id-4"): "ended", ("claude", "not-there"): "waiting"}
-    chosen = SessionSelection(TABLE, SessionFilter(), now)
+    chosen = SessionSelection(TABLE, SessionFilter(), states=now)
     assert chosen.state_facet() == [FacetCount("ended", "ended", 5), FacetCount("working", "working", 1)]
-    assert ids(SessionSelection(TABLE, SessionFilter(state="working"), now)) == ["id-1"]
-    assert chosen.state_of(TABLE.sessions[TABLE.at["claude", "id-1"]]) == "working"
+    assert ids(SessionSelection(TABLE, SessionFilter(state="working"), states=now)) == ["id-1"]
+    assert chosen.state_of(table_session(1)) == "working"
 
 
 def test_what_they_come_to_is_summed_over_those_that_are_meant() -> None:
@@ -172,7 +156,7 @@ def test_what_they_come_to_is_summed_over_those_that_are_meant() -> None:
     }
 
 
-VALUES: dict[str, list[object]] = {
+VALUES: dict[str, list[Any]] = {
     "project": [None, "alpha", "Beta", NONE],
     "agent": [None, "claude", "codex", "nobody"],
     "model": [None, "gpt-5", "opus"],
@@ -187,7 +171,7 @@ VALUES: dict[str, list[object]] = {
 def test_a_facet_counts_what_choosing_it_shows_whatever_else_is_chosen() -> None:
     n_checked = 0
     for values in product(*VALUES.values()):
-        wanted = SessionFilter(**dict(zip(VALUES, values, strict=True)))  # type: ignore[arg-type]
+        wanted = SessionFilter(**dict(zip(VALUES, values, strict=True)))
         chosen = SessionSelection(TABLE, wanted)
         for name, facets in (
             ("project", chosen.projects()),
@@ -198,7 +182,8 @@ def test_a_facet_counts_what_choosing_it_shows_whatever_else_is_chosen() -> None
             ("state", chosen.state_facet()),
         ):
             for facet in facets:
-                shown = SessionSelection(TABLE, wanted._replace(**{name: facet.value}))  # type: ignore[arg-type]
+                given: dict[str, Any] = {name: facet.value}
+                shown = SessionSelection(TABLE, wanted._replace(**given))
                 assert (shown.total, len(ids(shown))) == (facet.n, facet.n), (wanted, name, facet)
                 n_checked += 1
     assert n_checked > 2000
@@ -238,9 +223,9 @@ def test_pages_follow_one_another_without_gap_or_repetition_while_new_sessions_c
     assert [one for one in walked if one != f"id-{new}"] == whole
 
 
-def _table(made: list[tuple[int, int | None, str | None]]) -> SessionTable:
+def _table(made: list[tuple[int, int | None, str | None]]) -> sqlite3.Connection:
     spent = {f"id-{n}": SessionCost(cost_pico_usd=cost, requests=1) for n, cost, _ in made}
-    return SessionTable([session(n, title=title, calls=n % 3) for n, _, title in made], spent)
+    return lists_of([session(n, title=title, calls=n % 3) for n, _, title in made], spent)
 
 
 def test_a_page_says_where_it_stands() -> None:
@@ -258,12 +243,12 @@ def test_a_cursor_of_another_order_does_not_fit() -> None:
     assert fits("title", Cursor(None, "claude", "x"))
 
 
-def test_an_empty_table_has_nothing_to_tell() -> None:
-    chosen = SessionSelection(SessionTable(), SessionFilter(since_ms=1))
+def test_of_no_sessions_there_is_nothing_to_list() -> None:
+    chosen = SessionSelection(lists_of(), SessionFilter(since_ms=1))
     assert (ids(chosen), chosen.total, chosen.months(), chosen.newest_without()) == ([], 0, [], None)
     assert chosen.sums().sessions == 0
 
 
 def test_a_session_with_a_wrong_clock_does_not_fill_the_calendar() -> None:
-    table = SessionTable([session(1, started_ms=0, last_ms=200_000_000_000_000)])
-    assert len(table.months) == 1200
+    table = lists_of([session(1, started_ms=0, last_ms=200_000_000_000_000)])
+    assert len(SessionSelection(table, SessionFilter()).months()) == 1200

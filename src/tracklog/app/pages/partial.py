@@ -1,27 +1,31 @@
-"""Sessions of which only some logs are meant: these logs are read, as if there were no more.
+"""Lists for a server that shows only some of the logs that the index knows.
 
-Rules of this room
-  1. Nothing is read again that did not change.
+Rules
+  1. They are made as the index makes its own, in a database in memory: of the sessions in the scope what the index knows,
+     of sessions with only some logs in the scope what these logs say, as if there were no more.
+  2. A session is not read again while its logs are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Mapping
 from datetime import UTC
 from typing import NamedTuple
 
-from tracklog.app.old_lists.costs import SessionCost, spent_in
 from tracklog.app.scope.indexed_sessions import ScopedSessions
 from tracklog.clock import NO_TIME, moment_ms
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.pricing import RequestFilter
 from tracklog.ledger.report import report
 from tracklog.ledger.scan import spent_in as counted_in
+from tracklog.ledger.stored.tables_costs import SessionCost, costs_at, costs_in, put_costs
 from tracklog.model.call_summary import told
 from tracklog.model.ids import ThreadId
 from tracklog.model.session import Call, Session
 from tracklog.model.session_rules import facts_of, is_listed
 from tracklog.reading.session_files import SessionFiles, thread_of
+from tracklog.sessions.listed import ShownCall
 from tracklog.sessions.rows import json_text
 from tracklog.sessions.tables_columns import (
     NAMELESS,
@@ -30,16 +34,24 @@ from tracklog.sessions.tables_columns import (
     CopiedCall,
     SessionLine,
     SubagentLine,
+    active_times,
+    call_lines,
     sayable,
+    session_lines,
+    subagent_counts,
 )
+from tracklog.sessions.tables_listed import listed_of, put_line, put_listed
 from tracklog.sources.log_file import FileStamp
+from tracklog.store.database import Database
+from tracklog.store.migrate import migrate
+from tracklog.store.scope import Scope
 
 Name = tuple[str, str]  # agent and session
 _Stamp = tuple[tuple[str, FileStamp], ...]
 
 
 class ApartSession(NamedTuple):
-    """A session that was read, as the index would tell of it."""
+    """A session that was read, as the index would list it."""
 
     line: SessionLine
     active_ms: float | None
@@ -49,8 +61,51 @@ class ApartSession(NamedTuple):
     details: dict[tuple[int, int], CallDetails]
 
 
+class ScopedLists(NamedTuple):
+    """The lists of a scope, and the sessions that had to be read."""
+
+    db: sqlite3.Connection
+    apart: Mapping[int, ApartSession]
+
+
+def scoped_lists(database: Database, scope: Scope, read: ApartSessions) -> ScopedLists:
+    """Makes the lists of a scope."""
+    sessions = ScopedSessions(database, scope)
+    apart = read.bring_up_to_date(sessions)
+    rows = [one.row for one in sessions.known]
+    lines, active = session_lines(database.db, rows), active_times(database.db, rows)
+    subagents = subagent_counts(database.db, rows)
+    own, copied = call_lines(database.db, rows)
+    for row, one in apart.items():
+        lines[row] = one.line
+        subagents[row] = len(one.subagents)
+        if one.active_ms is not None:
+            active[row] = one.active_ms
+        own += one.calls
+        copied += one.copies
+    calls: dict[int, list[ShownCall]] = {}
+    for line in own:
+        calls.setdefault(line.row, []).append(ShownCall(line, is_copy=False))
+    ids = sessions.ids
+    for copy in copied:
+        if copy.owner not in ids:
+            calls.setdefault(copy.line.row, []).append(ShownCall(copy.line, is_copy=True))
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    migrate(db)
+    db.execute("begin")
+    for row, session in lines.items():
+        if session.is_listed:
+            put_line(db, session)
+            shown = calls.get(row, [])
+            put_listed(db, listed_of(session, active, subagents, shown), shown)
+    known = costs_at(database.db, (one.id for one in sessions.known))
+    put_costs(db, {**known, **read.spent(sessions)}, gone=())
+    db.execute("commit")
+    return ScopedLists(db, apart)
+
+
 class ApartSessions:
-    """Those of a scope."""
+    """The sessions of a scope that the index cannot tell of."""
 
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
@@ -84,7 +139,7 @@ def spent_apart(sessions: ScopedSessions, prices: Prices, wanted: RequestFilter)
     if not sessions.apart:
         return {}
     ledger = counted_in(sessions.apart)
-    return spent_in(report(ledger, prices, "session", zone=UTC, wanted=wanted))
+    return costs_in(report(ledger, prices, "session", zone=UTC, wanted=wanted))
 
 
 def _stamp(files: SessionFiles) -> _Stamp:

@@ -1,1 +1,0 @@
-"""Lists of sessions and calls in memory, for the pages."""
