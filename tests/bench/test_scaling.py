@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.measure import Run
-from bench.scaling import FUNCTIONS, LEAST_BYTES, LEAST_CPU_S, Growth, as_document, as_row, exponent, head
+from bench.scaling import FUNCTIONS, LEAST_CPU_S, Growth, as_document, as_row, exponent, head
 from bench.scaling_homes import SHAPES, make
 from bench.scaling_questions import functions, newest_log, questions
 
@@ -29,8 +29,7 @@ def test_the_exponent_is_that_of_the_growth(power: float) -> None:
 def test_what_costs_next_to_nothing_has_no_exponent() -> None:
     assert exponent(SIZES, [0.001, 0.01, 0.05], least=LEAST_CPU_S) is None
     assert growth(0.1, 0.1, 0.12, 0.15).cpu_exponent(SIZES) is None
-    assert growth(0.1, 0.1, 0.1, 0.1, mb=(30, 30, 31, 33)).memory_exponent(SIZES) is None
-    assert LEAST_BYTES > 3 * MB
+    assert growth(0.1, 0.1, 0.1, 0.1, mb=(30, 30, 31, 33)).memory_exponent() is None
 
 
 def test_a_cost_that_the_smallest_size_does_not_show_still_has_an_exponent() -> None:
@@ -46,8 +45,13 @@ def test_the_start_up_does_not_count() -> None:
 
 def test_memory_that_grows_faster_than_the_logs_misses_the_goal() -> None:
     wide = growth(0.1, 0.1, 0.1, 0.1, mb=(30, 32, 38, 62))
-    assert wide.memory_exponent(SIZES) == pytest.approx(2.0)
+    assert wide.memory_exponent() == pytest.approx(2.0)
     assert wide.is_over(SIZES)
+
+
+def test_memory_that_start_up_hides_at_first_has_the_exponent_of_what_is_added() -> None:
+    assert growth(0.1, 0.1, 0.1, 0.1, mb=(31, 31, 35, 43)).memory_exponent() == pytest.approx(1.0)
+    assert growth(0.1, 0.1, 0.1, 0.1, mb=(31, 31, 31, 36)).memory_exponent() is None
 
 
 def test_of_two_rounds_the_least_of_each_figure_counts() -> None:
