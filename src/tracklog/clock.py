@@ -1,7 +1,4 @@
-"""Time zones by name, and the one of this machine.
-
-Moments as numbers: milliseconds since 1970, which compare and group faster than texts.
-"""
+"""Moments as milliseconds since 1970, which compare fast, and time zones by name."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Plain words for why something on the disk was left alone.
-
-How a command ends: the exit codes, and the end of one that was asked for what is not there.
-
-The one exception we raise on purpose: the user asked for something that cannot be done.
-"""
+"""Errors that users cause, with their exit codes, and plain words for refusals of the file system."""
 
 from __future__ import annotations
 

@@ -1,18 +1,15 @@
-"""All the logs there are: the homes of this machine's agents, or the folders a person names.
+"""Find logs: in the homes of this machine's agents, or in the folders and files that a person names.
 
 Rules
-  1. Each real file comes once, however many roots lead to it; a second name for it is said to be one.
-  2. A session is named by its id, the start of its id, a file, or @last. What fits several is never guessed.
-
-Folders that a person points at: an agent's home, or any folder of logs.
-
-Rules
-  1. A folder that holds `projects/`, `sessions/` or `archived_sessions/` as an agent lays them out is that agent's
+  1. Each real file comes once, however many roots lead to it; a second name for it is reported as such.
+  2. A session is named by its id, the start of its id, a file, or @last. A name that fits several is never
+     guessed.
+  3. A folder that holds `projects/`, `sessions/` or `archived_sessions/` as an agent lays them out is that agent's
      home; it can be the home of both. One of these folders, named by itself, is that part of the home.
-  2. Any other folder is searched to the bottom for .jsonl, .jsonl.zst and .json. Whose they are, only their records
-     can tell: the agent is None, and homes further down are folders like any other.
-  3. A file named by itself is what its home says of it; without one its name and its records say what it is.
-  4. The path a person gives may be a link. What lies below is not followed.
+  4. Any other folder is searched to the bottom for .jsonl, .jsonl.zst and .json. Only their records can tell which
+     agent wrote them, so the agent is None; homes further down are folders like any other.
+  5. A file named by itself is what its home says of it; without a home its name and its records decide.
+  6. The path that a person gives may be a link. Links below it are not followed.
 """
 
 from __future__ import annotations

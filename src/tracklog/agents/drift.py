@@ -1,23 +1,19 @@
-"""The shapes of our records, taken from the structs themselves: what is named, and what strays from it.
+"""Shapes of our records, derived from the structs, and drift: the parts of a line that none names.
 
-A shape answers two questions about parsed JSON. `strays` finds keys that no struct names: that is how drift
-is seen. `mend` prepares the JSON for `converted` so that one bad part does not spoil the record: it
-becomes an `UnknownPart`. `converted` takes out optional fields whose values do not fit, and names them.
+A shape answers two questions about parsed JSON. `strays` finds keys that no struct names. `mend` prepares the JSON
+for `converted`, so that a bad part becomes an `UnknownPart` and does not spoil its record. `converted` takes out
+optional fields whose values do not fit, and names them.
 
 Rules
   1. Structs are the only table of names; nothing is listed twice.
-  2. A part kept as bytes (`msgspec.Raw`) is free: its contents have their own reader, or is another
-     program's business (the input of a tool).
-  3. The usual case, nothing strays, builds no path.
-
-The parts of a line that our records do not name: they show what a new client release changed.
-
-Rules
-  1. Nothing here changes a reading; it only looks at the same bytes again.
-  2. A stray is a path and a value: `message.usage.mood`; a part of unknown kind, or of a known kind in an
-     unexpected shape, shows as `content[](hologram)`.
-  3. A field whose value does not fit, and that was left out for that, shows as `message.usage.input_tokens (odd)`.
-  4. Of a key that is in one object twice the last one is read, as in the clients; it shows as `key (twice)`.
+  2. A part kept as bytes (`msgspec.Raw`) is free: its contents have their own reader, or are another program's
+     business (the input of a tool).
+  3. In the usual case, where nothing strays, no path is built.
+  4. `Drift` changes no reading; it only looks at the same bytes again.
+  5. A stray is a path and a value: `message.usage.mood`; a part of unknown kind, or of a known kind in an
+     unexpected shape, is `content[](hologram)`; a field left out because its value did not fit is
+     `message.usage.input_tokens (odd)`.
+  6. Of a key that is twice in one object the last one is read, as in the clients; it is reported as `key (twice)`.
 """
 
 from __future__ import annotations

@@ -1,24 +1,20 @@
-"""One line in, its pieces out: the strict way first, the tolerant one for whatever that refuses.
+"""Read a line into its pieces: strictly first, then tolerantly, and a torn line record by record.
+
+Torn lines seen so far: a record cut off with the next one spliced on, two records without a newline between them,
+runs of NUL bytes before a record, a cut-off tail.
 
 Rules
   1. Reading is total: any bytes give pieces, nothing raises, nothing is dropped.
-  2. A whole line of known shape takes the strict way and costs one decoding. Everything else may be slow.
+  2. A whole line of known shape costs one strict decoding. Everything else may be slow.
   3. `Unknown` is JSON we cannot name, `Broken` is not JSON; both keep what can be said about them.
-
-Finds the good records in a torn line.
-
-Seen in the wild: a record cut off with the next one spliced on, two records without the newline between
-them, runs of NUL bytes before a record, a cut-off tail.
-
-Rules
-  1. The pieces are in the order of their bytes and do not overlap; all bytes but white space and byte order
-     marks between two pieces belong to one of them.
-  2. At the start of the line, and right behind a good piece, a whole object is a piece of its own, whatever it is.
-  3. Elsewhere it may be a part of the wreck around it (a content block, a message): only what is a record by
-     its own keys is taken out; less is asked of an object that reaches the end of the line and is not
-     where JSON expects a value.
-  4. The work is bounded: in a line made to be searched for ever, or to be cut into a million pieces, the search is
-     given up, and the rest is broken.
+  4. Pieces are in the order of their bytes and do not overlap; all bytes between two pieces, except white space
+     and byte order marks, belong to one of them.
+  5. In a torn line, a whole object at the start, or right behind a good piece, is always a piece of its own.
+     Elsewhere it may be a part of the broken record around it (a content block, a message), so only an object that
+     is a record by its own keys is taken out. An object that ends with the line and is not where JSON expects a
+     value needs less proof.
+  6. The work is bounded: in a hostile line, made to be searched for ever or cut into a million pieces, the search
+     stops and the rest is `Broken`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""From a file to its records: which reader fits, and who wrote a file outside of every agent's home.
-
-Which agent wrote a file, by its own words: asked where the place does not tell.
+"""Choose the reader and translator of a log, and detect the agent of a file outside of all homes.
 
 Rules
-  1. Damage does not hide the writer: torn, deep and overlong lines are asked for what can be told of them.
-  2. Where there is some JSON object, but none of an agent we know, the writer is a stranger, and each line is unknown:
-     what would break one format may be right in another. Without any object the file is wreckage, and broken.
+  1. Damage does not hide the agent: torn, deep and overlong lines are asked for whatever they still show.
+  2. A file with JSON objects, but none of an agent we know, belongs to a stranger, and each of its lines is
+     unknown: what would break one format may be right in another. A file without any object is broken.
 """
 
 from __future__ import annotations

@@ -1,18 +1,16 @@
-"""Puts our hooks into the agents' settings, and takes them out again.
+"""Install our hooks into the agents' settings, and remove them again.
 
 Rules
   1. Installing twice is installing once. Asking for other events, or from another place, replaces what was ours.
-  2. Taking out takes out ours: a file that nobody edited since is byte for byte what it was, later edits stay, a file
-     and a folder that we made go if nothing else is in them. The last of several files that we put into it removes it.
-  3. Nobody's trust is given in their place: Codex runs a new hook when its user has agreed to it, in Codex.
-
-What we changed in whose settings: kept in our home, so that it can be taken back to the last byte.
-
-Rules
-  1. A receipt is written before the file is changed: a change without a receipt is worse than the other way round.
-  2. Before a file is changed for the first time its bytes are copied into our home, for us alone (0600).
-  3. Without receipts (another home, a lost one) our hooks are still found and taken out; only what was empty before is guessed.
-
+  2. Removing removes only ours: a file that nobody edited since is byte for byte what it was, and later edits
+     stay. Files and folders that we made are deleted if nothing else is in them; a folder goes with the last of
+     our files in it.
+  3. We grant no trust for the user: Codex runs a new hook when its user has agreed to it, in Codex.
+  4. A receipt of each change is kept in our home, so that it can be undone to the last byte. It is written before
+     the file is changed: a change without a receipt would be worse than a receipt without a change.
+  5. Before a file is changed for the first time its bytes are copied into our home, readable by us alone (0600).
+  6. Without receipts (another home, a lost one) our hooks are still found and removed; only which containers were
+     empty before is guessed.
 """
 
 from __future__ import annotations
@@ -148,7 +146,7 @@ class Receipts:
             return {}
         try:
             return msgspec.convert(json.loads(data), dict[str, Receipt])
-        except (ValueError, msgspec.ValidationError):  # rule 3: as if it were lost
+        except (ValueError, msgspec.ValidationError):  # rule 6: as if it were lost
             return {}
 
     def _write(self, receipts: dict[str, Receipt]) -> None:

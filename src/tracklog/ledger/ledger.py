@@ -1,24 +1,19 @@
-"""One entry for each request to an API, merged from all lines of all files that mention it (docs/accounting.md).
+"""One entry for each request to an API, merged from all files that mention it (docs/accounting.md).
 
-A scan of a file gives a `Block`: what the file alone says of each request. The ledger puts blocks together.
+A scan of a file gives a `Block`: what that file alone says of each request. The ledger merges blocks.
 
 Rules
-  1. A key names a request over all files. What counts is one whole record: a transcript's before a mirror of it, then
-     the one with the largest output, then the later by time, path and offset. Figures are never mixed.
-  2. A request belongs to the log that wrote it down first. Copies name the other places.
+  1. A key names a request over all files. One whole record counts: a transcript's before a mirror of it, then the
+     one with the largest output, then the later by time, path and offset. Figures are never mixed.
+  2. A request belongs to the log that wrote it down first; copies name the other places. If several sessions hold
+     copies, `give_to_eldest` gives it to the session that the others descend from.
   3. Nothing depends on the order in which blocks come.
-  4. Ids that gateways hand out may come again for another request: those of two files are the same request only where
-     they share a mark (a record's id, a time, a request's id).
+  4. Gateways may reuse an id for another request: those of two files are the same request only if they share a
+     mark (a record's id, a time, a request's id). Two logs can share a request only if they share a mark.
   5. Rows are packed: a gigabyte of logs holds fifty thousand requests, and two processes keep them.
-
-Blocks of the ledger as they are kept: without the number of their file, which depends on what else is read.
-
-Rules
-  1. A stored block with a new number is the block that a scan under that number gives.
-  2. A block with a transient problem is never kept as what its log says.
-  3. Two logs can hold the same request only if a mark of one is a mark of the other.
-
-The owner of a request with copies in several sessions is the one that the others descend from.
+  6. A block is stored without the number of its file, which depends on what else is read. Under a new number it
+     equals the block that a scan under that number gives.
+  7. A block with a transient problem is never stored as what its log says.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
-"""The journal: live events, numbered, on disk; one process writes, any number follow.
+"""The journal of live events on disk, with one writer and many readers, and the snapshot of a watch.
 
 Rules
   1. Numbers grow by one, also from one writer to the next. A reader continues behind the last number it has.
-  2. An event is one line, in one write. A line that a killed writer left torn is completed with a newline, and skipped.
-  3. The journal is bounded: a new file replaces the oldest. A reader that is too late learns which numbers are gone.
+  2. An event is one line, in one write. A line that a killed writer left torn is completed with a newline, and
+     skipped.
+  3. The journal is bounded: a new file replaces the oldest. A reader that is too late learns which numbers are
+     gone.
   4. Everything here may hold what a log holds: folders are 0700, files 0600.
-
-A snapshot keeps how far a watch got, so that the next one continues there: it loses nothing, and reports nothing twice.
-
-Rules
-  1. It is written when a watch ends, and regularly. What a killed watch reported since is in its journal.
-  2. A snapshot that cannot be read is ignored.
+  5. A snapshot keeps how far a watch got, so that the next one loses nothing and reports nothing twice. It is
+     written regularly and when a watch ends; what a killed watch reported since is in its journal.
+  6. A snapshot that cannot be read is ignored.
 """
 
 from __future__ import annotations

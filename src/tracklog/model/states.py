@@ -1,36 +1,30 @@
-"""What a session does now, from all signs of it: a table, and nothing else.
-
-Rules
-  1. The newest sign wins; at the same moment the stronger source: hook, registry, log, process. No stronger source
-     wins over a newer one: an Esc 200 ms after a PreToolUse would leave the session working for ever.
-  2. The registry's status holds until it is rewritten. A newer hook or line beats it for two seconds, in which the file
-     has time to follow; if it does not, the file is right: another hook kept the turn going, or refused the prompt.
-     A line that follows the file within 300 ms is of the same fact. A goodbye needs no file to follow.
-  3. That a call is open ends no wait: the call may be the very one that is asked about. That it has its result puts
-     aside what a hook says of it: hooks write when they run, measured up to 600 ms behind the fact.
-  4. A process that is gone was ended or has crashed. It ended if it cleaned up behind itself, said goodbye, or had
-     nothing to do. Where nobody can say whether it lives, ten minutes of silence make work and waiting unknown; a turn
-     that is over stays over. A crash counts from the last sign of life, not from when it was noticed.
-  5. A process that began after the newest sign of its session has not done what the log shows as open: it is idle.
-  6. No sign is looked at by its place in the list, and nothing here reads a file or a clock.
-
-| the newest sign         | the process is alive     | gone, left properly | gone, file or log left standing | cannot be known          |
-|-------------------------|--------------------------|---------------------|---------------------------------|--------------------------|
-| working                 | working                  | ended               | crashed                         | working, later unknown   |
-| waiting                 | waiting                  | ended               | crashed                         | waiting, later unknown   |
-| idle                    | idle                     | ended               | ended                           | idle                     |
-| ended                   | ended                    | ended               | ended                           | ended                    |
-| none                    | unknown                  | ended               | ended                           | unknown                  |
-
-The facts that a session's state is made of: who said when what it does, and where that can be read again.
+"""Decide what a session does now, from all signs of it.
 
 Rules
   1. A sign is what one source says of one session at its newest; a source has at most one.
-  2. Hooks and log lines tell that something happened at a moment. The registry tells what holds until it says otherwise.
-     A question that was put to tracklog itself holds as long as it is open.
-  3. `where` is for people and scripts: it names the hook, the file or the line, never a path of the machine.
+  2. The newest sign wins; at the same moment the stronger source: hook, registry, log, process. No stronger source
+     wins over a newer one: an Esc 200 ms after a PreToolUse would leave the session working for ever.
+  3. Hooks and log lines say that something happened at a moment. The registry's status holds until it is
+     rewritten. A newer hook or line beats it for two seconds, in which the file has time to follow; if it does
+     not, the file is right: another hook kept the turn going, or refused the prompt. A line that follows the file
+     within 300 ms is of the same fact. A goodbye needs no file to follow. A permission request that tracklog
+     received itself holds as long as it is open.
+  4. An open call ends no wait: it may be the very call that needs the permission. The result of a call overrides
+     what a hook says of that call: hooks write when they run, measured up to 600 ms behind the fact.
+  5. A process that is gone was ended or has crashed. It ended if it cleaned up behind itself, said goodbye, or had
+     nothing to do. If nothing shows whether it lives, ten minutes of silence make work and waiting unknown; a turn
+     that is over stays over. A crash counts from the last sign of life, not from when it was noticed.
+  6. A process that began after the newest sign of its session has not done what the log shows as open: it is idle.
+  7. The order of the signs in a list does not matter, and nothing here reads a file or a clock.
+  8. `where` is for people and scripts: it names the hook, the file or the line, never a path of the machine.
 
-Whether the process of a session lives, as a look at the processes found.
+| the newest sign         | the process is alive     | gone, left properly | gone, file or log left behind    | cannot be known          |
+|-------------------------|--------------------------|---------------------|----------------------------------|--------------------------|
+| working                 | working                  | ended               | crashed                          | working, later unknown   |
+| waiting                 | waiting                  | ended               | crashed                          | waiting, later unknown   |
+| idle                    | idle                     | ended               | ended                            | idle                     |
+| ended                   | ended                    | ended               | ended                            | ended                    |
+| none                    | unknown                  | ended               | ended                            | unknown                  |
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Values of the ledger: entries, hidden spending, and the sums over them.
+"""Values of the ledger: requests with their tokens, unlogged spending, and the sums over them.
 
-The fields of Tokens mean the same for all agents.
-
-`input` is uncached input alone. `output` is all billed output; `reasoning` is a part of it. `cache_write` is all that was
-written to the cache; its two parts need not add up to it, because some APIs do not say how long a write is kept.
+The fields of Tokens mean the same for all agents. `input` is uncached input alone. `output` is all billed output;
+`reasoning` is a part of it. `cache_write` is all that was written to the cache; its two parts need not add up to
+it, because some APIs do not say how long a write is kept.
 """
 
 from __future__ import annotations

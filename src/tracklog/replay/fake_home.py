@@ -1,16 +1,14 @@
-"""The processes that replayed sessions name as their own: real ones, which live as long as the replay does.
-
-One process has one file in the registry of Claude Code. So the first session is run by our own process, and each further
-one by a child that does nothing but wait for us: when we end, in whatever way, so does it. Codex has no registry, but
-a process of that name, which has the log open: that is a child, too.
-
-The home that a replay writes: a folder of its own, never one that an agent uses.
+"""The home that a replay writes, and the living processes that its sessions name as their own.
 
 Rules
-  1. A folder is taken if it is not there, is empty, or holds our mark and no log that the mark does not list.
-  2. The homes of this machine's agents are refused, and whatever lies in them, mark or not.
-  3. A name stands in the mark before its file is made, so a replay that was killed can be repeated.
-  4. Only files that the mark lists are ever removed.
+  1. A replay writes to a folder of its own: one that is missing, empty, or holds our mark and no log that the mark
+     does not list.
+  2. The homes of this machine's agents, and all folders in them, are refused, with a mark or without.
+  3. The mark lists a file before the file is made, so a killed replay can be repeated. Only listed files are
+     removed.
+  4. Claude Code's registry has one file per process: the first session uses our own process, each further one a
+     child that only waits for us, and ends when we end, in whatever way.
+  5. Codex has no registry, but a process of that name that has the log open: that is a child, too.
 """
 
 from __future__ import annotations

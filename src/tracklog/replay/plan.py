@@ -1,17 +1,13 @@
-"""The plan of a replay: every write, every call of a hook, every state of the registry, each with its moment.
+"""The plan of a replay: every write, hook call and registry state, each with its time.
 
 Rules
-  1. Lines reach the disk up to 100 ms after they were made, several at once, as the clients buffer them. Hooks and the
-     registry do not wait: Stop comes before the last words of the turn are in the log.
+  1. Lines reach the disk up to 100 ms after they were made, several at once, as the clients buffer them. Hooks and
+     the registry do not wait: Stop comes before the last words of the turn are in the log.
   2. At the same moment signs come before lines; but a session ends when its last line is written.
-
-The time of a replay: when something recorded is due again, and the times in lines rewritten.
-
-Rules
-  1. A recording that is played N times faster also states times that pass N times faster: a line's time is the moment
-     at which it was due, so nothing in a replayed log lies in the future.
-  2. Played at once, everything has just ended: its last line is of now, its pauses are those of the recording.
-  3. A time is overwritten with as many bytes as it had; nothing else in a line changes.
+  3. A recording that is played N times faster also states times that pass N times faster: a line's time is the
+     moment at which it was due, so nothing in a replayed log lies in the future.
+  4. Played at once, everything has just ended: its last line is of now, its pauses are those of the recording.
+  5. A time is overwritten with as many bytes as it had; nothing else in a line changes.
 """
 
 from __future__ import annotations

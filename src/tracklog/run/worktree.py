@@ -1,14 +1,12 @@
 """A git worktree for a child: a checkout of its own, kept if it changed something.
 
 Rules
-  1. Work is never thrown away: only a worktree that git calls clean, whose branch did not move, is removed. Any doubt keeps it.
-  2. The repository's own settings run nothing here (SafeGit).
-  3. Leaving never raises: a problem is reported, and the worktree is kept.
-
-Rules of SafeGit
-  1. No hooks, no file system monitor, no filters, no network, no questions.
-  2. Variables of the caller that lead git to another repository do not reach it.
-  3. Every call has a timeout.
+  1. Work is never thrown away: only a worktree that git calls clean, whose branch did not move, is removed. Any
+     doubt keeps it.
+  2. Leaving never raises: a problem is reported, and the worktree is kept.
+  3. All git runs through SafeGit, so the repository's own settings run nothing: no hooks, no file system monitor,
+     no filters, no network, no questions.
+  4. Variables of the caller that lead git to another repository do not reach it, and every call has a timeout.
 """
 
 from __future__ import annotations

@@ -1,19 +1,15 @@
-"""What tells who somebody is: home directories, user and host names, e-mail addresses, accounts.
+"""Find identities in bytes: home directories, user and host names, e-mail addresses, accounts.
 
-Bytes in, identities out: raw lines of a log as well as plain text, so the escapes of JSON are read where they stand.
+The bytes are raw lines of a log or plain text, so the escapes of JSON are read where they occur.
 
-Rules of this room
-  1. A name is believed where a machine wrote it: as the working directory, in an environment, at a shell's prompt. A path
-     in a text proves that there is such a home, and no more: `/home/about` is the page of some site.
-  2. A word that everybody uses is nobody's name: of `/home/runner` the path counts, and `runner` stays in the text.
-  3. Addresses that machines, documents and tests use are nobody's.
-  4. Each pattern begins with a literal and is bounded: the time is linear in the text, whatever stands there.
-
-E-mail addresses in a text: those of people, not of machines, documents, packages or repositories.
-
-Rules of this room
-  1. Each pattern begins with the sign between name and domain; the name is read backwards from it, 64 letters at most.
-  2. An address under a domain that documents and tests use is nobody's, and neither is one whose name is a role there.
+Rules
+  1. A name counts where a machine wrote it: as the working directory, in an environment, at a shell's prompt. A
+     path in a text only proves that there is such a home: `/home/about` is the page of some site.
+  2. A common word is nobody's name: of `/home/runner` the path counts, and `runner` stays in the text.
+  3. E-mail addresses of machines, documents, packages, repositories and tests are nobody's: they are known by
+     their domain, or by a name that is a role (`noreply`, `test`).
+  4. Each pattern begins with a literal and is bounded, so time is linear in the text. An address is found by the
+     sign between name and domain; the name is read backwards from it, 64 letters at most.
 """
 
 from __future__ import annotations

@@ -1,19 +1,17 @@
-"""Takes secrets and private things out of what is given to others. The local original is never touched.
+"""Replace secrets and private values in what is given to others, and keep the key of their hashes.
 
-Rules of this room
-  1. A value that was found once is replaced wherever it stands, in every shape that it may have there.
-  2. The same value has the same placeholder, `«secret:kind:hash8»`. The hash is keyed: without the key of this machine nobody
-     can try values against it.
-  3. Whoever gives out several texts lets all be learned first, and then cleans each.
-  4. In doubt it is taken out: where replacements overlap, all that they cover goes.
-  5. A placeholder is no secret: what is cleaned again keeps it as it is.
-  6. Time is linear: of what is looked for everywhere there is a limit. A text with more of it is `NotClean`, and not given out.
-
-What redaction keeps in our home: the key of its hashes, and (secrets/allowlist.py) the list of what may stay.
-
-Rules of this room
-  1. The key is made once and leaves this home never: who has it can try values against hashes.
-  2. A key that is damaged is said, and not replaced: with another one, what was allowed would be allowed no more.
+Rules
+  1. The local original is never changed.
+  2. A value that was found once is replaced wherever it occurs, in every encoding that it may have there.
+  3. The same value has the same placeholder, `«secret:kind:hash8»`. The hash is keyed: without this machine's key
+     nobody can try values against it.
+  4. A caller that gives out several texts first calls `learn` with all of them, then `clean` with each.
+  5. When in doubt, redact: where replacements overlap, everything that they cover is removed.
+  6. A placeholder is no secret: cleaning a text twice keeps it.
+  7. Time is linear: the number of values that are searched everywhere is limited. A text with more is `NotClean`,
+     and is not given out.
+  8. The key is made once and never leaves this home. A damaged key is reported and not replaced: with another key,
+     the hashes in the allowlist (secrets/allowlist.py) would match nothing.
 """
 
 from __future__ import annotations

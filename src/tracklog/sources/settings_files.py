@@ -1,21 +1,18 @@
-"""Change a file that others edit too, so that no edit is ever lost.
+"""Change a settings file that others edit too, so that no edit is lost; remove temporary files.
 
 Rules
-  1. The new text is written beside the file and put in its place at once: a reader sees the old file or the new one.
-  2. Others write there without asking. What we put our text in place of is looked at once more, after it is out of reach:
-     if it is not what we had read, our change is made anew upon it. Linux and macOS can swap two files; where a file
-     system cannot, the file is read again just before it is replaced.
+  1. The new text is written to a temporary file and swapped in at once: a reader sees the old file or the new one.
+  2. Others write there without a lock. The file that we replaced is read once more when nobody can reach it any
+     longer: if it is not what we had read, our change is made again on top of it. Linux and macOS can swap two
+     files; where a file system cannot, the file is read again just before it is replaced.
   3. A link stays a link, and its target is changed. Permissions, owner and attributes stay.
-  4. What cannot be changed is said in one line, with what to do next: read-only, not a file, other names, other owners.
-
-Temporary files of `hooks install` and `uninstall`, and the removal of those that a killed process left.
-
-Rules
-  1. The name says whose file it is and what was in it: `.part` while it is written, then digests of the bytes before
-     and after the change.
-  2. A file is removed only if it holds what we wrote or what we had read (of which our home has a copy), or if it is
-     another name of the settings file itself. Other bytes may be an edit of the user, and stay.
-  3. Nothing is removed without the lock of the folder: a living process of ours that writes there holds it.
+  4. A file that cannot be changed (read-only, not a file, other names, other owners) is an error of one line that
+     says what to do next.
+  5. The name of a temporary file says which file it is for and what was in it: `.part` while it is written, then
+     digests of the bytes before and after the change.
+  6. A temporary file is removed only if it holds what we wrote or what we had read (of which our home has a copy),
+     or if it is another name of the settings file itself. Other bytes may be an edit of the user, and stay.
+  7. Nothing is removed without the lock of the folder: a living process of ours that writes there holds it.
 """
 
 from __future__ import annotations

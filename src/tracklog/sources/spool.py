@@ -1,22 +1,19 @@
-"""The spool: the lines that `hook.py` wrote, in the order in which it wrote them.
+"""The spool: read the lines that `hook.py` wrote, rename long files and compress old ones.
 
     spool/hooks.jsonl                            hooks append here
     spool/hooks-20261116T101500Z-1.jsonl         renamed when it had grown long
     spool/hooks-20261116T101500Z-1.jsonl.zst     a day later
 
 Rules
-  1. A renamed file may still get a line, of a hook that had opened it before: files are known by their inode, and as
-     long as a file is not compressed its end is looked at.
-  2. Which session a line tells of is searched for in its bytes. A line that merely mentions a session is found, too:
-     who reads it sees what it is.
-
-Keeps the spool from growing without end: what is long is renamed, what is old is compressed.
-
-Rules
-  1. No line is lost: a rename takes nothing away from a hook that writes at this moment, and a file is compressed only
-     when nothing was written to it for a day.
-  2. A compressed file is written aside, read back and compared, then put in its place; then the other one goes.
-  3. Only for who holds the lock of the home.
+  1. A renamed file may still get a line, from a hook that had opened it before: files are known by their inode,
+     and the end of a file is checked as long as it is not compressed.
+  2. The sessions of a line are searched in its bytes. A line that merely mentions a session is found, too: the
+     reader has to check.
+  3. No line is lost: a rename takes nothing away from a hook that writes at this moment, and a file is compressed
+     only when nothing was written to it for a day.
+  4. A compressed file is written aside, read back and compared, then put in its place; then the original is
+     deleted.
+  5. Only the holder of the home's lock may rename or compress.
 """
 
 from __future__ import annotations

@@ -1,19 +1,14 @@
-"""Where Claude Code keeps its logs (docs/formats/claude_code.md#layout).
+"""Claude Code's folders: its logs, the folder name of a project, and the release that was used last.
+
+See docs/formats/claude_code.md#layout and docs/formats/claude_code.md#slug.
 
 Rules
-  1. The root and the folders `projects` and `sessions` in it may be links; nothing below them is followed.
+  1. The root and the folders `projects` and `sessions` in it may be links; links below them are not followed.
   2. `memory/` is not a session, and `sessions/*.key` are secrets: neither is listed as a log.
-  3. A .jsonl at a place below `projects` that no format page names is found too, as `other`: what a new client
-     brings is seen, not lost.
-
-The name Claude Code gives the folder of a project: the working directory, made safe.
-
-Rules
-  1. Everything is counted in UTF-16 units, as JavaScript does: an emoji is two of them, so it becomes two dashes.
-  2. A slug is lossy. There is no way back from it to a directory, and nothing here tries.
-(docs/formats/claude_code.md#slug)
-
-Which release of Claude Code was used last, as its newest log says: an old one must not be told of new events.
+  3. A .jsonl below `projects` at a place that no format page names is listed as `other`, so that files of a new
+     client are not lost.
+  4. A folder name (slug) counts in UTF-16 units, as JavaScript does: an emoji is two units and becomes two dashes.
+  5. A slug is lossy: nothing here derives a directory from it.
 """
 
 from __future__ import annotations

@@ -1,19 +1,15 @@
-"""Figures of the requests in one log of Claude Code: which lines are one request, which of them counts, client totals.
-
-A gateway may use one id for several messages.
+"""Token figures in one log of Claude Code: which lines are one request, which one counts, client totals.
 
 Rules
-  1. In one file an id means one message, until a prompt or a result of one of its own calls comes in between, and the
-     prompt's figures are others than all before.
-  2. In another file it is the same message only if a record's id, a request's id, or a time with the prompt's figures is
-     shared.
-
-Late clients write totals into a log at the end of each of their processes (`cost-state`).
-
-Rules
-  1. They are cumulative over processes: the last one counts. A process that was killed wrote none, so what it did is in
-     no totals; how long the others lived tells when it worked.
-  2. A fork, and what an earlier client did, is not separated here: `ledger.unlogged_spending` does that.
+  1. A gateway may use one id for several messages. In one file an id means one message, until a prompt or a result
+     of one of its own calls comes in between and the prompt has other figures than all before.
+  2. In another file it is the same message only if a record's id, a request's id, or a time with the prompt's
+     figures is shared.
+  3. Late clients write totals at the end of each process (`cost-state`). They are cumulative over processes: the
+     last one counts. A killed process wrote none, so its work is in no totals; the life spans of the others show
+     when it worked.
+  4. Totals still include a fork's copies and the work of earlier clients: `ledger.unlogged_spending` subtracts
+     those.
 """
 
 from __future__ import annotations

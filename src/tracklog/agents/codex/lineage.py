@@ -1,9 +1,8 @@
-"""Find the thread that a review of an early Codex was about: before 0.137 its own thread names none.
+"""Lineage of a Codex log: what its lines show of it, and the parent of a review thread that names none.
 
-The thread above it entered review mode in the same folder and was still written when the review began. Where only one
-such thread is at hand, it is the one; else the review stays a session of its own.
-
-What a line of Codex shows of the descent of its log.
+Before 0.137 the thread of a review does not name the thread that it reviews. Its parent is the one thread that
+entered review mode in the same folder and was still being written when the review began. If several threads fit,
+the review stays a session of its own.
 """
 
 from __future__ import annotations

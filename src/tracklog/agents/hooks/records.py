@@ -1,11 +1,12 @@
-"""Lines of our own spool: the payloads that agents gave `hook.py`, unchanged.
+"""Records of the hook format: lines of our own spool, and how settings name hooks.
+
+See docs/formats/claude_code.md#hooks for the payload on stdin and the answer on stdout.
 
 Rules
-  1. The payload is an agent's, and is read as tolerantly as its logs: a payload that nobody knows is `Unknown`, and
-     what was no JSON object is kept as `garbage`.
-  2. Codex's hooks get the same payload as Claude Code's; only its older `notify` has words of its own (`TurnNotice`).
-
-Hooks: their payload on stdin, their answer on stdout, and how settings name them (docs/formats/claude_code.md#hooks).
+  1. The payload is an agent's, and is read as tolerantly as its logs: an unknown payload is `Unknown`, and bytes
+     that are no JSON object are kept as `garbage`.
+  2. Codex's hooks get the same payload as Claude Code's; only its older `notify` has a payload of its own
+     (`TurnNotice`).
 """
 
 from typing import TYPE_CHECKING, Any

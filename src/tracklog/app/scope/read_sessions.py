@@ -1,12 +1,10 @@
-"""Find the sessions that a query means, and read them from their files.
+"""Find the sessions that a query names, or runs without a log yet, and read them from their files.
 
 Rules
   1. One session at a time is in memory.
-  2. A log that cannot be read to its end is reported once; what was read of it counts. A session of which
-     nothing was read is left out of lists, and is not found by its name.
+  2. A log that cannot be read to its end is reported once; what was read of it counts. A session of which nothing
+     was read is left out of lists, and is not found by its name.
   3. A session of nothing but warm-ups counts as none, unless it is given by its name.
-
-Sessions that a run has started, also those that have no log yet, for the commands that look for one session.
 """
 
 from __future__ import annotations

@@ -1,16 +1,13 @@
-"""The price book that comes with tracklog: who sells a model, under which names, for how much and since when.
+"""The price book that comes with tracklog: vendors, names and prices of models, with their dates.
 
 Rules
-  1. The book is made, not written: `python -m tests.prices.make_book` takes it from genai-prices and from our own
+  1. The book is generated: `python -m tests.prices.make_book` makes it from genai-prices and from our own
      `data/price_overrides.toml`, where each line has its source.
-  2. Prices are integers: pico-dollars for a token, which is the same number as micro-dollars for a million of them.
+  2. Prices are integers: pico-dollars for a token, which is the same number as micro-dollars for a million of
+     them.
   3. Of several quotes for one model the last that is active counts.
-
-A model's name as the log has it, and the names under which its price may be listed.
-
-Clients and gateways write the same model as `claude-opus-4-5-20251101`, `claude-opus-4-5[1m]`,
-`us.anthropic.claude-opus-4-5-20251101-v1:0`, `claude-opus-4-5@20251101`, `anthropic/claude-opus-4.5`. Claude Code
-prices all of them alike, and so do we.
+  4. Spellings of one model have one price, as in Claude Code: `claude-opus-4-5-20251101`, `claude-opus-4-5[1m]`,
+     `us.anthropic.claude-opus-4-5-20251101-v1:0`, `claude-opus-4-5@20251101`, `anthropic/claude-opus-4.5`.
 """
 
 from __future__ import annotations

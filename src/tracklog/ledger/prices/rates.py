@@ -1,12 +1,10 @@
-"""Rates of a model on a day and on terms, in whole pico-dollars per token.
+"""Rates of a model on a day and on terms, from the price book and the user's file.
 
 Rules
   1. A model without a price is unpriced: None, never 0.
-  2. The last active of these counts: the book's standard price, the book's price on the request's terms, the user's
-     own price, the user's own price on those terms. The user's own prices are not multiplied by anything.
+  2. The last active of these counts: the book's standard price, the book's price on the request's terms, the
+     user's own price, the user's own price on those terms. The user's own prices are not multiplied by anything.
   3. Money is whole pico-dollars. A dollar for a million tokens is 1,000,000 of them for one token.
-
-Prices with the user's own over them, from a file.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""The ledger in the index: what each log says of requests, which logs share some, and what all of them come to.
+"""Tables of the ledger: the block of each log, which logs share requests, and the merged requests.
 
 Rules
   1. A block is what one log says. It is stale when the log has other bytes, or when it was made from other inputs.
   2. Logs of one component are settled together: all rows made from them are deleted and written again.
-  3. Which logs are settled can be asked without looking at a block.
-
-Cost of each request in the index, at the prices of the caller.
+  3. Which logs are settled can be queried without reading a block.
 """
 
 from __future__ import annotations

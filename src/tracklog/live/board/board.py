@@ -1,16 +1,14 @@
-"""The board: what every running session does, who needs you, and what it has cost by now.
+"""The board: the state of every running session, which ones need you, and their cost so far.
 
 Rules
-  1. Sessions that need you are on top, then those that work, those that are idle, those that are over; the longest wait and
-     the latest work first.
+  1. Sessions that need you are on top, then those that work, those that are idle, those that are over; the longest
+     wait and the latest work first.
   2. Facts that need whole logs (money, context) are counted elsewhere (board/counts.py), and missing until then.
   3. A session without news for a day is not shown, unless its process lives.
   4. A session that was started by a run and has no log yet is pending; if its process is gone by then, it is lost.
-
-Rules for stuck calls
-  1. A call is stuck when it runs for more than five minutes, and more than ten times as long as 95 % of the calls of its tool
-     took here. A session that waits for a person, or for working subagents, is not stuck.
-  2. A call whose beginning is unknown is not judged.
+  5. A call is stuck when it runs for more than five minutes, and more than ten times as long as 95 % of the calls
+     of its tool took here. A session that waits for a person, or for working subagents, is not stuck.
+  6. A call whose start is unknown is never reported as stuck.
 """
 
 from __future__ import annotations

@@ -1,21 +1,20 @@
-"""Follow the bytes of a log while an agent writes it, and remember its lines, so that a rewritten log repeats none.
+"""Follow the bytes of a growing log (`Follower`), and remember its lines (`LineMarks`).
 
-Rules of following (Follower)
-  1. Each read opens the file at the path again and closes it; nothing is held open.
-  2. Logs do not only grow. Claude Code cuts off a message after a broken stream, and both agents move files: a file that
-     no longer holds the bytes that were read (sources/tail/identity.py) is read from its start.
+Rules
+  1. Each read opens the file at the path again and closes it; no file stays open.
+  2. Logs do not only grow. Claude Code cuts off a message after a broken stream, and both agents move files: a
+     file that no longer holds the bytes that were read (sources/tail/identity.py) is read from its start.
   3. Bytes come as they are, also half a line; a compressed log never grows and is not followed.
-  4. A file that was put aside may hold unread bytes: `left` keeps how far it was read, and it is recognised under another
-     name by its inode and its bytes. So another file at the path is read from its start, whatever it begins with.
-
-Rules of remembering (LineMarks)
-  1. A line is known by a hash of its bytes (eight bytes). As long as a log only grows, nothing is compared.
-  2. When a log is read again, a line is new if it was not there before.
-  3. Memory is bounded: only the last lines of a very long log are remembered, and fewer of a quiet one. Lines before them,
-     or never read, are old. Where the remembered lines begin is found by a run of them at any place; or, if the log
-     begins as it did, by their former place. If neither is certain, a later place will do.
-  4. Until either is found the marks are lost, and no line is new: the log may be half rewritten. The reader decides when
-     it has waited long enough (`give_up`): then it is another log, or one that was cut very short.
+  4. A file that was put aside may hold unread bytes: `left` keeps how far it was read, and it is recognised under
+     another name by its inode and its bytes. So another file at the path is read from its start, whatever it
+     begins with.
+  5. A rewritten log repeats no line: a line is known by a hash of its bytes (eight bytes). As long as a log only
+     grows, nothing is compared. When a log is read again, a line is new if it was not there before.
+  6. Memory is bounded: only the last lines of a very long log are remembered, and fewer of a quiet one. Lines
+     before them, or never read, are old. Where the remembered lines begin is found by a run of them at any place;
+     or, if the log begins as it did, by their former place. If neither is certain, a later place is taken.
+  7. Until the place is found the marks are lost, and no line is new: the log may be half rewritten. The reader
+     decides when it has waited long enough (`give_up`): then it is another log, or one that was cut very short.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""A watched session: its signs from all sources, its threads, and its latest facts.
+"""A watched session: its signs from all sources, threads, latest facts, and activity per minute.
 
 Rules
   1. Everything is added in the order in which it is seen; adding it twice changes nothing.
-  2. A subagent that was requested and has no log yet is pending. It joins its log when one names its call, or when the
-     call's result names it; it is lost when the session ends without either.
-
-Activity: lines of its logs per minute, for the last hour.
-
-Rules
-  1. A line counts in the minute that it names. One that names none, or a time in the future, counts when it is seen.
-  2. Lines from before the watch are read from the end of the log, for at most an hour and a bounded number of bytes.
+  2. A subagent that was requested and has no log yet is pending. It joins its log when one names its call, or when
+     the call's result names it; it is lost when the session ends without either.
+  3. Activity counts log lines per minute of the last hour, each in the minute that it names. A line that names
+     none, or a time in the future, counts when it is seen.
+  4. Lines from before the watch are read from the end of the log, for at most an hour and a bounded number of
+     bytes.
 """
 
 from __future__ import annotations

@@ -1,20 +1,21 @@
-"""Follow logs while they grow: new bytes become lines, pieces and events, each once.
+"""Follow growing logs: new bytes become lines, pieces and events, each once.
 
-Rules of one log (Tail)
+`Tail` follows one log, `FollowedLogs` all logs of a watch.
+
+Rules
   1. Of what was written before, only the end is read: it shows the present state.
-  2. A line is given when it is complete; half a line waits. A last line that is a whole record is given at once: a client
-     that was killed may have written it without its newline.
-  3. A log that was cut, rewritten or replaced is read from its beginning; the change is reported, and only lines that were
-     not there before are given. If the old file was put aside under another name in its folder, its rest comes first.
-  4. A very long log is rewritten bit by bit: while no remembered line is found in it, it may be half written. After some
-     patience it is another log.
-  5. Nothing is held open: five thousand logs take no file handle.
-
-Rules of all logs of a watch (FollowedLogs)
-  1. A log that goes on is continued where it was, also if it was forgotten meanwhile, or moved to another folder.
-  2. A log that appears during a watch is new from its first line on; a huge one is history.
-  3. Weeks take no more memory than a day: only the last lines of a log that is quiet for a minute are remembered, and only
-     the size of one that is quiet for half an hour.
+  2. A line is given when it is complete; half a line waits. A last line that is a whole record is given at once: a
+     client that was killed may have written it without its newline.
+  3. A log that was cut, rewritten or replaced is read from its beginning; the change is reported, and only lines
+     that were not there before are given. If the old file was put aside under another name in its folder, its rest
+     comes first.
+  4. A very long log is rewritten bit by bit: while no remembered line is found in it, it may be half written.
+     After a bounded wait it counts as another log.
+  5. No file stays open: five thousand logs take no file handle.
+  6. A log that goes on is continued where it was, also if it was forgotten meanwhile, or moved to another folder.
+  7. A log that appears during a watch is new from its first line on; a huge one is history.
+  8. Memory does not grow with the length of a watch: only the last lines of a log that is quiet for a minute are
+     remembered, and only the size of one that is quiet for half an hour.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""From the facts of a call to the call as it is shown: times, phases, result, what the client states.
-
-From the facts of turns and requests to the values that are shown, and the branches of agents without a tree.
-"""
+"""Turn the facts of calls, requests and turns into values, and make branches where there is no tree."""
 
 from __future__ import annotations
 

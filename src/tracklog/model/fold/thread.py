@@ -1,12 +1,10 @@
-"""One line of work: its turns, requests and calls, found event by event.
+"""Fold the events of one thread into the facts of its turns, requests and calls, without conclusions.
 
 Rules
-  1. A turn is found by walking one step up the tree: a record belongs to the turn of its parent. Clients do write a
-     record before its parent: it waits, and joins the parent's turn when that comes.
+  1. A turn is found by walking one step up the tree: a record belongs to the turn of its parent. Clients do write
+     a record before its parent: it waits, and joins the parent's turn when that comes.
   2. Where there is no tree, or the parent never comes, a record belongs to the turn that was opened last.
-  3. Taking an event in costs the same however much there is already.
-
-What one log says of a turn, a request, a call: facts as they were met, nothing concluded.
+  3. Adding an event costs the same however many there are already.
 """
 
 from __future__ import annotations

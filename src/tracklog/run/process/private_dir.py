@@ -1,15 +1,15 @@
-"""The private folder of a running child: its extra settings, the FIFO of its hooks, its permission requests.
+"""The private folder of a running child: its settings, the FIFO of its hooks, permission requests.
 
 Rules
   1. Only our user may enter it, from its creation on.
-  2. It is removed when the child has ended, whichever process died: by us, by the supervisor, or by the next tracklog.
+  2. It is removed when the child has ended, whichever process died: by us, by the supervisor, or by the next
+     tracklog.
   3. Removing it deletes only the known names in it (`tracklog.supervisor.NAMES`), and follows no link.
-
-Reports of a child's hooks: each hook puts its payload into a file of the private folder, and announces it on the FIFO.
-  1. Neither side blocks: we never do, and a hook writes a few bytes to a pipe that it holds open at both ends.
-  2. A hook is a line of shell, as the client waits for it: Python would take ten times as long to start.
-  3. It always exits with 0 and prints nothing: an exit code of 2 would steer the client.
-  4. Any process of the child may write anything there: input that is no number is dropped, and memory is bounded.
+  4. A child's hook puts its payload into a file of the folder, and announces it on the FIFO. Neither side blocks:
+     we never do, and a hook writes a few bytes to a pipe that it holds open at both ends.
+  5. A hook is a line of shell, as the client waits for it: Python would take ten times as long to start. It always
+     exits with 0 and prints nothing: an exit code of 2 would steer the client.
+  6. Any process of the child may write to the FIFO: input that is no number is dropped, and memory is bounded.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""The content blocks of messages (docs/formats/claude_code.md#blocks).
+"""Fields that all conversation records of Claude Code share, and the content blocks of their messages.
 
-A block of unknown type, or of a known type in another shape, is an `UnknownPart`: it spoils nothing around it.
-Inputs of tools and results of server tools are free JSON and kept as bytes.
-
-What the conversation records of Claude Code share (docs/formats/claude_code.md#envelope).
-
-Keys are camelCase on disk and renamed by rule; where the rule does not give the disk's spelling, the field
-says it. Keys of API objects are snake_case on disk: those structs are plain `Named`.
+Rules
+  1. A block of unknown type, or of a known type in another shape, is an `UnknownPart`; the blocks around it are
+     read.
+  2. Inputs of tools and results of server tools are free JSON and kept as bytes.
+  3. Keys of records are camelCase on disk and renamed by rule; a field whose spelling differs from the rule states
+     it. Keys of API objects are snake_case on disk: those structs are plain `Named`.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Reads Claude Code's lines: one decoder for transcripts, one for each kind of file beside them.
-
-Drift in Claude Code's lines: looks into `toolUseResult` too, by the tool that the call named.
-"""
+"""Read Claude Code's lines: one decoder for transcripts, and one for each kind of side file."""
 
 from __future__ import annotations
 

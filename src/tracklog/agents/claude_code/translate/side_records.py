@@ -1,9 +1,4 @@
-"""Translate the attachments and progress records of Claude Code: hooks, notices, signs of life.
-
-What the system records of Claude Code tell.
-
-What the records beside the conversation of Claude Code tell, and the files beside its logs.
-"""
+"""Translate Claude Code's attachments, progress, system records and side files."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Reads Codex's lines: all generations of transcripts with one decoder, and the files beside them.
-
-What carries no `type`: the first generations' lines and documents, and Codex's two side files.
+"""Read Codex's lines: all generations of transcripts with one decoder, and its two side files.
 
 Until mid-2025 a session was one JSON document (`{session, items}`). Until 0.31 it was JSON lines without an
-envelope: a meta line, response items as they are, and `state` lines in between that mark what has been written.
+envelope: a meta line, bare response items, and `state` lines in between that mark what has been written.
 """
 
 from typing import Any, Literal, get_args

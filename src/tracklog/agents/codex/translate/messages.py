@@ -1,17 +1,13 @@
-"""Messages and thoughts: words of the model, of a person, of the client, and of other agents.
+"""Translate Codex's messages and thoughts: by the model, a person, the client, or another agent.
 
 Rules
   1. A model's item always gives `ModelReplied`, with its request.
-  2. Each text of a message in the user's name is judged for itself; what is left is one prompt.
-  3. A prompt is given once, however often the file has it (translate/state.py).
-
-What a text in the user's or developer's name is: words of a person, or of the client.
-
-Rules
-  1. Where the client states the kind of a text (`content_item_kinds`), that counts.
-  2. Else a text is the client's if it starts with one of its markers, and ends with the closing tag where there is
-     one: a prompt that quotes a tag is a prompt.
-  3. Every text is judged for itself: a real prompt may be next to an envelope in one message.
+  2. Each text of a message in the user's name is classified by itself: a real prompt may be next to a text of the
+     client. The texts that are left form one prompt.
+  3. If the client states the kind of a text (`content_item_kinds`), that counts. Otherwise a text is the client's
+     if it starts with one of its markers, and ends with the closing tag if there is one: a prompt that quotes a
+     tag is a prompt.
+  4. A prompt is given once, however often the file has it (translate/state.py).
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Lines, tables and bars on a terminal. Imported only when something is drawn: rich is slow to load.
+"""Lines, tables, bars and progress on a terminal, imported only when needed: rich loads slowly.
 
 Rules
   1. Cells become `Text`, never markup: a log cannot style our output.
   2. On a terminal a table never wraps: one column gives way, cut in the middle, so that both the beginning and the
      end of a path stay readable. In a pipe nothing is cut.
-
-The bar itself; apart from `progress` because it needs rich.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Long text on narrow terminals.
+"""Paper: a terminal of some width, or a pipe, to which safe text is wrapped, cut and coloured.
 
 Rules
-  1. What comes out is safe for a terminal, and no line is wider than told. Without a width no line is broken.
-  2. The cost grows with the text and with nothing else, whatever the text is.
-
-What lines are written on: a terminal of some width, or a pipe.
+  1. The output is safe for a terminal, and no line is wider than the given width. Without a width no line is
+     broken.
+  2. The cost grows only with the length of the text.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
-"""What the other tools report (`toolUseResult`): the web, questions, plans, skills, MCP, artifacts.
+"""The shapes of `toolUseResult`, by tool (docs/formats/claude_code.md#tool-results).
 
-Which tool reports (`toolUseResult`) in which shapes.
-
-The structured companion of a tool's result, `toolUseResult` (docs/formats/claude_code.md#tool-results).
-
-It is an object, a list (MCP), a string (errors) or absent, and says nowhere which tool it belongs to: the
-call does. Ask with the tool's name where you know it.
+It is an object, a list (MCP), a string (errors) or absent. Only the call says which tool it belongs to, so pass
+the tool's name where it is known.
 
 Rules
   1. A tool has one or more shapes; of those that fit, the one with the fewest unnamed keys is taken.
-  2. A string is a string, a list a list. An object of a tool that we do not know, or that fits no shape of
-     its tool, is an `UnknownPart`. What an MCP tool gave is its server's business: it stays as it is.
-  3. Without a name all shapes are tried.
+  2. Strings and lists stay as they are, and so does the result of an MCP tool. An object of an unknown tool, or
+     one that fits no shape of its tool, is an `UnknownPart`.
+  3. Without a tool's name all shapes are tried.
 """
 
 from typing import Any

@@ -1,7 +1,4 @@
-"""`tracklog usage`: tokens and money, by day, session, model and more, with the bounds of what is not certain.
-
-A budget: a sum of dollars, and what is to be said when it is passed.
-"""
+"""`tracklog usage`: tokens and money by day, session, model and more, with bounds and an optional budget."""
 
 from __future__ import annotations
 

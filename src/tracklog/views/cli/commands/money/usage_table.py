@@ -1,13 +1,10 @@
-"""The table that people see: one line for each row, a bar of its cost, the total, and remarks below.
+"""The table of `tracklog usage`, fitted to any width: rows with bars of cost, the total, remarks.
 
-A `+` behind a cost says that it is at least so much. Nothing is said by colour alone.
-
-Columns of numbers on a terminal of any width.
-
-Rules of this room
-  1. Where room is short, numbers are rounded first, then the bar goes, then columns of tokens, then names are cut; the
-     cost never goes.
+Rules
+  1. If room is short, numbers are rounded first, then the bar is dropped, then columns of tokens, then names are
+     cut; the cost always stays.
   2. The last cell of each column is the total's.
+  3. A `+` behind a cost means at least so much. Colour alone never carries a meaning.
 """
 
 from __future__ import annotations

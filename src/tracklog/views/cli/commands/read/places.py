@@ -1,7 +1,4 @@
-"""`tracklog places`: where the agents keep their logs, and how much is there.
-
-`tracklog path`: the file that a session is written to.
-"""
+"""`tracklog places` and `tracklog path`: where the agents keep their logs, and the file of a session."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Bare `tracklog`: where your logs are, how much of them is understood, and what to try next.
+"""Bare `tracklog` and `tracklog demo`: an overview of your logs, or of a sample home.
 
-On a terminal it goes on and serves the same in the browser, as `tracklog serve` does.
-
-`tracklog demo`: writes the sample home and shows it.
+On a terminal bare `tracklog` goes on and serves the same in the browser, as `tracklog serve` does.
 """
 
 from __future__ import annotations

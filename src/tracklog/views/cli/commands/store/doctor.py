@@ -1,7 +1,4 @@
-"""How much of the logs is understood, drawn: one block per agent, one bar per kind or version.
-
-`tracklog doctor`: how healthy the logs are, and how much of them is understood.
-"""
+"""`tracklog doctor`: how healthy the logs are, and how much of them is understood."""
 
 from __future__ import annotations
 

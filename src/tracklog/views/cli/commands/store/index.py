@@ -1,7 +1,4 @@
-"""`tracklog rebuild`: make a new index from the logs and the archive.
-
-`tracklog index`: read what is new in the logs into the index, and their bytes into the archive.
-"""
+"""`tracklog index` and `tracklog rebuild`: update the index and the archive, or make a new index."""
 
 from __future__ import annotations
 
