@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -70,6 +72,35 @@ def test_the_last_day_is_meant_whole() -> None:
 def test_what_is_no_time_is_a_user_error() -> None:
     with pytest.raises(tracklog.UserError, match="since='soon' is no time"):
         filters_of(since="soon", until=None, project=None, model=None)
+
+
+@pytest.mark.parametrize(
+    ("ask", "why"),
+    [
+        (lambda: tracklog.read("@last", agent="gemini"), "agent='gemini' is none of claude, codex"),
+        (lambda: tracklog.sessions(agent="gemini"), "agent='gemini' is none"),
+        (lambda: tracklog.calls(agent="gemini"), "agent='gemini' is none"),
+        (lambda: tracklog.calls(verdicts=["ok", "oops"]), "verdicts='oops' is none of ok, "),  # type: ignore[list-item]
+        (lambda: tracklog.calls(limit=-1), "limit=-1 is below zero"),
+        (lambda: tracklog.usage("hourly"), "group='hourly' is none of daily, "),  # type: ignore[arg-type]
+        (lambda: tracklog.usage(rule="mine"), "rule='mine' is none of ours, "),  # type: ignore[arg-type]
+        (lambda: tracklog.usage(zone="Mars/Base"), "'Mars/Base' is no time zone"),
+        (lambda: tracklog.usage(zone="../etc"), "'../etc' is no time zone"),
+        (lambda: tracklog.usage(agent="gemini"), "agent='gemini' is none"),
+        (lambda: tracklog.search("x", by="luck"), "by='luck' is none of time, relevance"),  # type: ignore[arg-type]
+        (lambda: tracklog.search("x", limit=-1), "limit=-1 is below zero"),
+        (lambda: tracklog.search("x", agent="gemini"), "agent='gemini' is none"),
+        (lambda: tracklog.sql("select 1", engine="x"), "engine='x' is none of sqlite, duckdb"),  # type: ignore[arg-type]
+        (lambda: tracklog.sql("select 1", limit=-1), "limit=-1 is below zero"),
+        (lambda: next(tracklog.watch(agent="gemini")), "agent='gemini' is none"),
+        (lambda: next(tracklog.watch(after=-1)), "after=-1 is below zero"),
+    ],
+)
+def test_what_a_parameter_does_not_take_is_a_user_error_and_no_empty_answer(
+    ask: Callable[[], object], why: str
+) -> None:
+    with pytest.raises(tracklog.UserError, match=re.escape(why)):
+        ask()
 
 
 def test_paths_may_be_one_or_several(tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ def test_what_names_no_session_is_an_error() -> None:
             tracklog.read(name)
     with pytest.raises(tracklog.NotThere, match="no session ffffffff"):
         tracklog.read("ffffffff")
+    with pytest.raises(tracklog.NotThere, match="no session ffff"):
+        tracklog.read("f" * 5000)  # longer than the name of any file
 
 
 def test_sessions_are_those_of_the_command_the_last_changed_first(demo: Path) -> None:

@@ -5,18 +5,21 @@ Rules
   2. `roots` replace the homes of the agents, as `--root` does.
   3. A moment is a `datetime` (without a zone: this machine's), a `date` (the whole day), or a text as on the command
      line: `2026-03-01`, `2026-03-01T10:00`, `7d`.
+  4. A word that is none of those that a parameter takes, and a number below zero, are a UserError: never an empty answer.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 
-from tracklog.app.scope.filters import Filters, moment_meant
+from tracklog.agents.supported import SUPPORTED
+from tracklog.app.scope.filters import Filters, moment_meant, zone_meant
 from tracklog.app.talk import Progress, Talk
+from tracklog.clock import local_zone
 from tracklog.errors import UserError
 from tracklog.home import StrPath, usual_home
 
@@ -34,6 +37,34 @@ def paths_in(roots: Roots) -> list[Path]:
 def home_in(home: StrPath | None) -> Path:
     """The folder of tracklog's own files."""
     return Path(home).absolute() if home is not None else usual_home()
+
+
+def zone_in(zone: str | tzinfo | None) -> tzinfo:
+    """The zone of this name; this machine's if none is given. Raises UserError for what is none."""
+    if zone is None:
+        return local_zone()
+    try:
+        return zone_meant(zone) if isinstance(zone, str) else zone
+    except ValueError as error:
+        raise UserError(str(error)) from error
+
+
+def check_agent(agent: str | None) -> None:
+    """Raises UserError for an agent that tracklog does not support."""
+    if agent is not None:
+        check_word("agent", agent, SUPPORTED)
+
+
+def check_word(name: str, given: object, known: Collection[str]) -> None:
+    """Raises UserError for a word that the parameter does not take."""
+    if given not in known:
+        raise UserError(f"{name}={given!r} is none of {', '.join(known)}")
+
+
+def check_number(name: str, given: int | None) -> None:
+    """Raises UserError for a number below zero."""
+    if given is not None and given < 0:
+        raise UserError(f"{name}={given!r} is below zero")
 
 
 def filters_of(

@@ -6,20 +6,23 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from datetime import tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from tracklog.app.library.parameters import (
     Messages,
     Moment,
     OnMessage,
     Roots,
+    check_agent,
+    check_number,
+    check_word,
     filters_of,
     home_in,
     paths_in,
+    zone_in,
 )
-from tracklog.clock import local_zone, zone_named
 from tracklog.home import StrPath
-from tracklog.model.usage import CountRule, Group, UsageReport
+from tracklog.model.usage import COUNT_RULES, GROUPS, CountRule, Group, UsageReport
 
 if TYPE_CHECKING:
     from tracklog.app.search import SearchAnswer
@@ -57,7 +60,10 @@ def usage(
     """
     from tracklog.app.usage import UsageQuery, spent
 
-    where = zone_named(zone) if isinstance(zone, str) else zone or local_zone()
+    check_word("group", group, GROUPS)
+    check_word("rule", rule, COUNT_RULES)
+    check_agent(agent)
+    where = zone_in(zone)
     filters = filters_of(since=since, until=until, project=project, model=model, zone=where)
     asked = UsageQuery(group, rule, where, filters, as_model, with_uncertain=with_uncertain)
     return spent(
@@ -88,7 +94,11 @@ def search(
     """
     from tracklog.app.search import SearchQuery
     from tracklog.app.search import search as find
+    from tracklog.search.tables import By
 
+    check_word("by", by, get_args(By))
+    check_number("limit", limit)
+    check_agent(agent)
     query = SearchQuery(
         text,
         roots=paths_in(roots),
@@ -118,8 +128,10 @@ def sql(
 
     The index is brought up to date first, and made if there is none; with `syncs=False` it is asked as it is.
     """
-    from tracklog.app.sql import answer_question
+    from tracklog.app.sql import Engine, answer_question
 
+    check_word("engine", engine, get_args(Engine))
+    check_number("limit", limit)
     return answer_question(
         question,
         paths_in(roots),
@@ -150,6 +162,8 @@ def watch(
     """
     from tracklog.app.live.watch import WatchQuery, watched_events
 
+    check_number("after", after)
+    check_agent(agent)
     names = (events,) if isinstance(events, str) else tuple(events)
     asked = WatchQuery(session, paths_in(roots), agent, home_in(home), after, names, _text(project))
     with watched_events(asked) as happening:

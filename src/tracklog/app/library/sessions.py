@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from typing import get_args
 
 from tracklog.app.calls import CallsQuery, calls_in_logs
 from tracklog.app.library.parameters import (
@@ -12,6 +12,9 @@ from tracklog.app.library.parameters import (
     Moment,
     OnMessage,
     Roots,
+    check_agent,
+    check_number,
+    check_word,
     filters_of,
     home_in,
     paths_in,
@@ -47,6 +50,7 @@ def read(
 
     Raises `NotThere` where there is no such session, `UserError` where a path cannot be read.
     """
+    check_agent(agent)
     ours, where = home_in(home), paths_in(roots)
     if not _is_path(session):
         reader = SessionReader(where, agent=agent, filters=Filters(), home=ours, talk=Messages(on_message))
@@ -72,6 +76,7 @@ def sessions(
 
     The folders are looked at once. Each session is read when the iterator comes to it, and only one is in memory.
     """
+    check_agent(agent)
     ours = home_in(home)
     filters = filters_of(since=since, until=until, project=project, model=model)
     reader = SessionReader(
@@ -103,13 +108,18 @@ def calls(
     Sessions are read whole, one after the other; `tracklog.sql` asks the index about calls, which is faster where the
     results do not matter. A call that a fork copied comes once, from the session that made it.
     """
+    check_agent(agent)
+    check_number("limit", limit)
+    meant = (verdicts,) if isinstance(verdicts, str) else tuple(verdicts)
+    for verdict in meant:
+        check_word("verdicts", verdict, get_args(Verdict))
     query = CallsQuery(
         roots=paths_in(roots),
         session=None if session is None else os.fspath(session),
         agent=agent,
         filters=filters_of(since=since, until=until, project=project, model=model),
         tools=(tools,) if isinstance(tools, str) else tuple(tools),
-        verdicts=(verdicts,) if isinstance(verdicts, str) else tuple(verdicts),
+        verdicts=meant,
         slower_than_ms=slower_than_ms,
         is_slowest_first=slowest_first,
         limit=limit,
@@ -122,7 +132,7 @@ def _is_path(session: StrPath) -> bool:
     """An id has no separator and no ending of a log, and is no file here."""
     if not isinstance(session, str):
         return True
-    return not session or os.sep in session or session.endswith(_LOGS) or Path(session).exists()
+    return not session or os.sep in session or session.endswith(_LOGS) or os.path.exists(session)
 
 
 def _priced(session: Session, files: Sequence[SessionFiles], prices: Prices) -> Session:
