@@ -1,6 +1,6 @@
 """The sample home that comes with tracklog: real logs of real clients, small enough to ship.
 
-Rules of this room
+Rules
   1. Nothing that is not ours is overwritten: a folder must be empty, or hold the mark that we left in it.
   2. The mark is written first, so a copy that was cut short can be finished later.
 """

@@ -72,12 +72,12 @@ class Room:
         return True
 
     def keep(self, n_bytes: int) -> None:
-        """Takes room for what is kept of a line."""
+        """Count the bytes that are kept of a line against the limit."""
         self._to_keep -= n_bytes
 
 
 class ThreadLines:
-    """The lines of some logs, one behind the other; may be asked by many threads."""
+    """The lines of some logs, one log after the other. Thread-safe."""
 
     def __init__(self, files: Sequence[LogFile], *, copies: Mapping[str, str] | None = None) -> None:
         self.files = list(files)

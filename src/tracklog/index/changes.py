@@ -1,11 +1,11 @@
-"""What happened to the logs since they were last read: grown, rewritten, moved, gone, or new.
+"""Compare the logs on disk with the index: which are new, grown, rewritten, moved or gone.
 
-Rules of this room
-  1. Where size, times and inode are as they were, nothing of the file is read. Where one differs, marks of the bytes
-     decide (sources/tail/identity.py).
-  2. A log is where its bytes are. One that stands elsewhere now (renamed, moved to another folder, compressed) is the
-     same log; a path at which other bytes stand now is a log that was rewritten.
-  3. What is gone is kept, unless all that it held stands in another log that is here.
+Rules
+  1. If size, times and inode are unchanged, nothing of the file is read. Otherwise marks of its bytes decide
+     (sources/tail/identity.py).
+  2. A log is where its bytes are. A log under another path (renamed, moved to another folder, compressed) is the
+     same log; a path with other bytes is a rewritten log.
+  3. A log that is gone stays in the index, unless another log on disk holds all that it held.
 """
 
 from __future__ import annotations
@@ -39,17 +39,15 @@ class Changes:
 
     new: list[LogFile] = field(default_factory=list)
     changed: list[tuple[KnownFile, LogFile, What]] = field(default_factory=list)
-    moved: list[tuple[KnownFile, LogFile]] = field(
-        default_factory=list
-    )  # also stand in `changed` if they grew
-    back: list[KnownFile] = field(default_factory=list)  # kept ones that stand at their place again
+    moved: list[tuple[KnownFile, LogFile]] = field(default_factory=list)  # also in `changed` if they grew
+    back: list[KnownFile] = field(default_factory=list)  # kept ones that are at their path again
     kept: list[KnownFile] = field(default_factory=list)  # that are gone
     past: list[KnownFile] = field(default_factory=list)  # that are gone, and all they held is elsewhere
     same: list[tuple[KnownFile, LogFile]] = field(default_factory=list)
 
     @property
     def is_nothing(self) -> bool:
-        """Whether everything is as it was."""
+        """Whether nothing changed."""
         return not (self.new or self.changed or self.moved or self.back or self.kept or self.past)
 
 
@@ -60,9 +58,9 @@ def changes_in(
     is_full: bool = False,
     kin_of: KinOf | None = None,
 ) -> Changes:
-    """What is different from what is known. `known` are the logs in the places that were searched.
+    """Compare the logs on disk with `known`, the logs that the index has in the searched places.
 
-    `kin_of` tells which sessions share history with one: a copy under another name may be among their logs.
+    `kin_of` returns the sessions that share history with one: a copy under another name may be among their logs.
     """
     changes = Changes()
     here = {str(file.path): file for file in found}
@@ -94,7 +92,7 @@ def _compare(changes: Changes, row: KnownFile, file: LogFile, *, is_full: bool) 
         return
     what = what_happened(row, file)
     if row.state == "kept":
-        if what is None:  # as long as nobody can read what stands there, the archive is read
+        if what is None:  # the file there is not readable: the archive is read until it is
             return
         changes.back.append(row)
     if what is None:
@@ -186,7 +184,7 @@ def _holding(file: LogFile, by_head: dict[bytes, list[KnownFile]]) -> list[Known
 def _find_what_is_past(
     changes: Changes, here: dict[str, LogFile], known: Sequence[KnownFile], kin_of: KinOf | None
 ) -> None:
-    """Of what is gone, now or before, some may stand in another log that is here."""
+    """Find logs that are gone, now or before, but whose contents another log on disk holds."""
     away = [*changes.kept, *(row for row in known if row.state == "kept" and row.path not in here)]
     moved = {row.id for row, _ in changes.moved}
     by_head: dict[bytes, list[KnownFile]] = defaultdict(list)
@@ -208,7 +206,7 @@ def _find_what_is_past(
 
 
 def _related(row: KnownFile, kin_of: KinOf | None) -> set[Name]:
-    """The sessions in which the bytes of a log may stand once more: its own, and those that begin alike."""
+    """The sessions that may hold the bytes of a log again: its own, and those with the same beginning."""
     names = _names(row)
     if kin_of is not None:
         names |= {(agent, id) for agent, name in names if agent and name for id in kin_of(agent, name)}
@@ -221,7 +219,7 @@ def _names(row: KnownFile) -> set[Name]:
 
 
 def _is_away(path: str, here: Collection[str]) -> bool:
-    """Whether it is gone, or compressed and not looked at, as it stands beside itself uncompressed."""
+    """Whether the log is gone, or is a compressed copy that is ignored next to the uncompressed file."""
     return (path.endswith(".zst") and path.removesuffix(".zst") in here) or is_gone(path)
 
 

@@ -1,8 +1,9 @@
-"""Bring the ledger up to the logs that the index knows, and leave what the status line shows.
+"""Bring the ledger up to date with the logs in the index, and write the file for the status line.
 
 Rules
-  1. The status line is written after the ledger, and that it was is noted last: whoever is killed in between is made up for.
-  2. Only sums are asked for the status line: no log, no block, no request.
+  1. The status line is written after the ledger, and the index records that last, so that the next run repeats
+     what a killed process left undone.
+  2. The status line needs only sums: no log, no block and no request is read for it.
   3. Its days are those of this machine's clock. Its blocks are those of Claude Code's logs.
 """
 
@@ -39,7 +40,7 @@ def count(
     on_plan: OnBytes | None = None,
     on_read: OnBytes | None = None,
 ) -> bool:
-    """Whether ledger or status line were behind: now they are not."""
+    """Update ledger and status line; return whether either was out of date."""
     inputs = counting_inputs(database)  # before the prices are read: others may change them meanwhile
     prices = load_prices()
     has_changed = not is_settled(database.db, prices, with_tools=with_tools)
@@ -58,7 +59,7 @@ def count(
 
 
 def write_statusline(database: Database, prices: Prices, *, now: datetime) -> None:
-    """Leaves the file that `tracklog statusline` reads; `now` is in the zone of this machine. For who writes the index."""
+    """Write the file that `tracklog statusline` reads; `now` is in local time. The caller must be the index writer."""
     facts = statusline_facts(database.db, prices, now=now)
     write_private(database.home.statusline, json.dumps(facts).encode())
 

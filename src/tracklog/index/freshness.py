@@ -1,7 +1,8 @@
-"""Whether anything changed at all: asked before every answer, so nothing is listed and nothing is read.
+"""Cheap check whether any known file or folder changed (stat only), done before every answer.
 
-A folder in which nothing was made, renamed or deleted keeps its time, and a log in which nothing was written keeps its
-own. So one look at each known folder and log tells. A log that could not be read is tried again here, as long as it takes.
+A folder keeps its time as long as nothing in it is made, renamed or deleted, and so does a log to which nothing is
+written. So one `stat` of each known folder and log is enough. A log that could not be read is tried again here,
+until it can be read.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _COUNTED = "counted"  # the setting that says with what ledger and status line w
 
 
 def is_still(db: sqlite3.Connection, roots: Sequence[Root], *, spool: Path | None = None) -> bool:
-    """Whether the index knows everything that stands in these roots, and all that our hook was told."""
+    """Whether the index is up to date with the files in these roots, and with the spool of our hook."""
     if spool is not None and not _is_spool_still(db, spool):
         return False
     listed = folders_of(db, [root_key(root) for root in roots])
@@ -48,18 +49,18 @@ def is_counted(database: Database) -> bool:
 
 
 def note_counted(database: Database, counted_with: str) -> None:
-    """Ledger and status line are as the logs. For the one who writes the index."""
+    """Record that ledger and status line are up to date. The caller must be the index writer."""
     with database.transaction() as db:
         put_setting(db, _COUNTED, counted_with)
 
 
 def forget_counted(db: sqlite3.Connection) -> None:
-    """Ledger and status line are behind: called in the transaction that changes the list of logs."""
+    """Record that ledger and status line are stale, in the transaction that changes the list of logs."""
     put_setting(db, _COUNTED, "")
 
 
 def counting_inputs(database: Database) -> str:
-    """What decides about money besides the logs: this program, and the user's own prices."""
+    """Inputs of costs besides the logs: this version of tracklog, and the user's own prices."""
     try:
         own = os.stat(database.home.prices)
     except OSError:
@@ -71,7 +72,7 @@ def _is_spool_still(db: sqlite3.Connection, spool: Path) -> bool:
     seen = setting(db, SPOOL_SEEN) or ""
     if not seen and not os.path.isdir(spool):
         return True
-    from tracklog.sources.spool import is_still as is_as_seen  # whoever has no hooks pays for no reader
+    from tracklog.sources.spool import is_still as is_as_seen  # not loaded without hooks
 
     return is_as_seen(spool, seen)
 
@@ -114,7 +115,7 @@ class ProcessLook:
         return self._lives
 
     def changed(self, database: Database) -> StaleLives:
-        """What of the index does not hold at the moment of the look."""
+        """The states and verdicts in the index that are out of date at the moment of the look."""
         from tracklog.index.stale_states import changed_lives
 
         if self._changed is None:

@@ -1,11 +1,11 @@
-"""Reads logs into the index: readers beside, one writer, everything of a part in one transaction.
+"""Read logs into the index: reader processes send messages, one writer commits them in transactions.
 
-Rules of this room
-  1. A unit of work is a family of sessions, or some files that belong to none. Its logs are read once: for the archive,
-     for the search, and for the sessions that are put together from them.
-  2. Whatever arrives is whole in itself, so a commit may come between any two messages. What a killed process had not
+Rules
+  1. A unit of work is a family of sessions, or some files that belong to no session. Each of its logs is read
+     once, for the archive, the search and the sessions.
+  2. Each message is complete in itself, so a commit may come between any two. What a killed process had not
      committed is read again.
-  3. A log that we fail at is said, and passed over until it changes; the rest is still read.
+  3. A log on which our code fails is reported and skipped until it changes; the other logs are still read.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Unit:
 
 @dataclass
 class Plan:
-    """What is to be read, and what is known of it."""
+    """The logs to read, and what the index has of them."""
 
     units: list[Unit]
     known: Mapping[str, KnownFile]  # by path: the logs to be read
@@ -84,7 +84,7 @@ class Plan:
     numbers: Mapping[str, int]  # of all logs, by path
     archive: Path | None  # None: nothing is archived
     archive_to_read: Path  # also where nothing is archived any more
-    spool: SpoolReader | None = None  # what our own hook was told
+    spool: SpoolReader | None = None  # payloads of our own hook
     lives: SessionLives | None = (
         None  # which processes live; None: they are looked at when a session needs it
     )
@@ -96,7 +96,7 @@ class Plan:
 
 
 def ingest(plan: Plan, database: Database, *, on_read: OnRead | None = None) -> list[str]:
-    """Reads what is planned; returns what went wrong, in words. Raises StoreError if the disk takes no more."""
+    """Read the planned logs; return the problems as texts. Raises StoreError if the disk is full."""
     problems: list[str] = []
     paths = {number: path for path, number in plan.numbers.items()}
     with no_collecting(), IndexWriter(database, plan.size) as writer:
@@ -242,7 +242,7 @@ class _UnitReading:
 
 
 class IndexWriter:
-    """Puts what was read into the index, some at a time."""
+    """Write what was read into the index, in batches."""
 
     def __init__(self, database: Database, size: int) -> None:
         self._database = database
@@ -273,7 +273,7 @@ class IndexWriter:
         self._left -= n_bytes
         most = (
             _COMMIT_BYTES if self._has_committed else _LEAST_COMMIT_BYTES
-        )  # somebody may wait for the newest
+        )  # a caller may wait for the newest
         enough = max(min(most, self._left // 2), _LEAST_COMMIT_BYTES)
         if self._n_bytes >= enough or time.monotonic() - self._since >= _COMMIT_S:
             self.commit()

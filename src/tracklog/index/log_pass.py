@@ -1,11 +1,11 @@
-"""One pass over a log: its bytes go to the archive, its texts to the index, its events to whoever folds them.
+"""One pass over a log: bytes to the archive, texts to the index, events to the caller that folds them.
 
-Rules of this room
-  1. What was read is handed out in parts, each of which stands for itself: the texts, the bytes in the archive and the
-     position belong together. Who stops between two parts goes on from there.
-  2. The position is the beginning of the last line that no newline ended. That line is read all the same; its texts are
+Rules
+  1. The result comes in parts, each complete in itself: it has the texts, the bytes in the archive and the
+     position that belong together. An interrupted pass continues after its last part.
+  2. The position is the start of the last line without a newline. That line is read all the same; its texts are
      made again when the log has grown.
-  3. From a position on, a log is read as if it had been read at once: what the translator remembered comes back.
+  3. Reading on from a position gives the same as reading all at once: the translator's state is restored.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Archiving:
     def _opened(self) -> Appender:
         try:
             return Appender(self._folder, self._name, at=self.at, about=self._about)
-        except Missing:  # somebody took it away: all of the log is archived anew
+        except Missing:  # its archive file was deleted: archive all of the log again
             self.at = None
             return Appender(self._folder, self._name, at=None, about=self._about)
 
@@ -74,21 +74,21 @@ class Archiving:
         self._appender.write(chunk)
 
     def end_part(self, *, is_last: bool) -> Archived:
-        """What was written so far; if it is not the last part, it goes on behind it."""
+        """End this part and return what was written so far; unless it is the last, writing continues after it."""
         self.at = self._appender.end(is_last=is_last)
         return self.at
 
     def go_on(self) -> None:
-        """Opens the file again, behind the last part."""
+        """Open the file again, at the end of the last part."""
         self._appender = Appender(self._folder, self._name, at=self.at, about=self._about)
 
     def close(self) -> None:
-        """Gives up what was not ended."""
+        """Discard a part that was not ended."""
         self._appender.close()
 
 
 class LogReading:
-    """Reads a log from where it was left, or from its beginning if all of it is to be told."""
+    """Read a log from the last position, or from its beginning if the caller needs all events."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class LogReading:
         self._is_transient = False  # why it could not be read, so it is tried again
 
     def read_events(self, *, from_beginning: bool) -> Told:
-        """Reads each piece with its events; the parts go their way meanwhile, the last one at the end."""
+        """Yield each piece with its events; parts are emitted in between, the last one at the end."""
         try:
             if self._file.kind in NOT_RECORDS:
                 self._pass_on()
@@ -130,7 +130,7 @@ class LogReading:
                 self._archiving.close()
 
     def read(self) -> None:
-        """Reads what is new, for the index and the archive alone."""
+        """Read what is new, only for the index and the archive."""
         for _ in self.read_events(from_beginning=False):
             pass
 
@@ -176,7 +176,7 @@ class LogReading:
             self._tell(offset, position, n_ended, marker, memory, is_last=True)
 
     def _tell_that_it_is_out_of_reach(self) -> None:
-        """A log that cannot be read as far as it was before: what is known of it stays."""
+        """Keep what the index has of a log that cannot be read as far as before."""
         known = self._known
         self._emit(
             FileRead(
@@ -209,7 +209,7 @@ class LogReading:
         return (*file.stamp._replace(size=size, ctime_ns=ctime_ns), file.device)
 
     def _document(self) -> Told:
-        """A file that is one JSON document, or looks like one; it does not grow, it is written anew."""
+        """Read a file that is one JSON document, or looks like one: it never grows, it is rewritten."""
         marker = IdentityTracker()
         self._counts, self._starts_at, self._new_from = [0, 0, 0, 0], 0, 0
         archived = self._archiving.contents_bytes if self._archiving else 0

@@ -1,7 +1,7 @@
-"""What a killed process had put into the archive, and could not tell the index any more.
+"""Orphaned archive files: bytes that a killed process archived before it could commit them to the index.
 
-Where the log still stands at its place this does not matter: it is read again. Where it is gone, the archive knows more
-of it than the index, and only with that can it be known again under another name.
+If the log is still at its path, this does not matter: it is read again. If it is gone, the archive has more of it
+than the index. The index needs that to recognise the log under another name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tracklog.store.values import Archived, KnownFile
 
 
 def take_over(database: Database, row: KnownFile, at: Archived | None) -> Archived | None:
-    """Completes what the index knows of a log that is gone; how much of it the archive has."""
+    """Complete the index's row of a log that is gone; return how much of it the archive has."""
     folder = database.home.archive
     name = at.name if at is not None else name_of(row)
     found = described(folder, name)
@@ -51,7 +51,7 @@ def marks_in(folder: Path, at: Archived) -> tuple[bytes | None, bytes | None]:
 
 
 def name_of(row: KnownFile) -> str:
-    """What a log is called in the archive as long as nothing stands in the way."""
+    """The default name of a log in the archive; if it is taken, the log gets another one."""
     return archive_name(row.path, row.root, agent=row.agent, generation=row.generation)
 
 

@@ -1,9 +1,9 @@
-"""Takes logs out of the archive to make room.
+"""Delete logs from the archive to free disk space.
 
-Rules of this room
-  1. What no longer stands at its source, byte for byte, is never taken out, unless the user forces it.
-  2. The index forgets first, then the file goes: whoever is interrupted has one file too many, not one too few.
-  3. The oldest go first.
+Rules
+  1. A log that is not at its source, byte for byte, is never deleted, unless the user forces it.
+  2. The index forgets a log before its file is deleted: an interruption leaves a file too many, not one too few.
+  3. The oldest logs go first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DAY_NS = 86_400_000_000_000
 
 
 class Pruning(NamedTuple):
-    """What goes, what stays although it was asked for, and why."""
+    """The logs to delete, and the matching ones that are spared, with the reason."""
 
     gone: list[ArchivedLog]
     spared: list[tuple[ArchivedLog, str]]
@@ -34,7 +34,7 @@ class Pruning(NamedTuple):
 
     @property
     def freed_bytes(self) -> int:
-        """How much room that makes."""
+        """How many bytes that frees."""
         return sum(log.archived.stored_bytes for log in self.gone)
 
 
@@ -69,7 +69,7 @@ def plan_pruning(
 
 
 def prune(database: Database, gone: Iterable[ArchivedLog]) -> None:
-    """Takes these logs out of the archive. Only for who holds the lock of the home."""
+    """Delete these logs from the archive. The caller must hold the lock of the home."""
     folder = database.home.archive
     for log in gone:
         with database.transaction() as db:
@@ -82,7 +82,7 @@ def prune(database: Database, gone: Iterable[ArchivedLog]) -> None:
 
 
 def _forget(db: sqlite3.Connection, log: ArchivedLog) -> None:
-    """A log that stands nowhere any more counts nowhere."""
+    """Drop a log of which no copy is left from search, sessions and ledger."""
     change_file(db, log.file, state="past")
     forget_counted(db)
     drop_texts(db, log.file)

@@ -1,12 +1,11 @@
-"""A new index from the logs and the archive, made aside, compared with the old one, and put in its place.
+"""Build a new index from the logs and the archive, compare it with the old one, and replace the old one.
 
-Rules of this room
-  1. The archive describes itself: each of its files says which log it holds. What stands at its source, too, is read
-     from there; what does not is read from the archive.
-  2. The old index stays until the new one knows every log and every session that it knew, to the last byte that was read.
-     One that gives way although it knew more is kept under another name.
-
-Work on the index that goes on when it is damaged: the damaged one is set aside, a new one takes over the archive.
+Rules
+  1. The archive describes itself: each of its files says which log it holds. A log that is still at its source is
+     read from there, any other from the archive.
+  2. The old index stays until the new one has every log and every session that the old one had, to the last byte
+     that was read. If the user forces a replacement that has less, the old one is kept under another name.
+  3. Work on a damaged index goes on: the damaged one is set aside, and a new one takes over the archive.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def rebuild(
     on_plan: OnPlan = ignore,
     on_read: OnRead = ignore,
 ) -> Rebuilt:
-    """Makes the index anew; it takes the old one's place if it is complete, or if that is forced."""
+    """Build a new index; it replaces the old one if it is complete, or if `is_forced`."""
 
     def on_stage(stage: Stage) -> AbstractContextManager[tuple[OnPlan, OnRead]]:
         return nullcontext((on_plan, on_read) if stage == "indexing" else (ignore, ignore))
@@ -97,14 +96,14 @@ def rebuild(
 
 
 def known_roots(database: Database, *, but: Sequence[Root] = ()) -> list[Root]:
-    """Where the logs stood that the index knows: they are looked for there, whatever roots are asked for."""
+    """The roots of all logs in the index: they are searched, too, whatever roots the caller gives."""
     asked = {root.path for root in but}
     folders = sorted({Path(row.root) for row in catalogue.all_files(database.db)} - asked)
     return [root for folder in folders if folder.is_dir() for root in roots_at(folder)]
 
 
 def adopt_archive(database: Database) -> None:
-    """Takes over what the archive holds: all of it is unread, and counts where its source is gone."""
+    """Add all logs of the archive to the index, as unread; those whose source is gone count."""
     by_path: dict[str, list[ArchiveEntry]] = defaultdict(list)
     for found in archived_logs(database.home.archive):
         by_path[str(found.about["path"])].append(found)
@@ -208,7 +207,7 @@ def with_index(home: Home, work: Callable[[Database], Result], *, on_damage: OnD
 
 def _work_on(home: Home, work: Callable[[Database], Result]) -> Result:
     with opened(home) as database:
-        if setting(database.db, ADOPTED) is None:  # it is new, or whoever made it was stopped
+        if setting(database.db, ADOPTED) is None:  # it is new, or the process that made it was stopped
             adopt_archive(database)
             roots = known_roots(database)
             if roots:

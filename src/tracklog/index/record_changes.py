@@ -1,9 +1,9 @@
-"""What became of the logs is written into the index, before any of them is read.
+"""Record in the index what happened to the logs (new, changed, moved, gone), before any of them is read.
 
-Rules of this room
-  1. A log is never forgotten: what is gone is kept as the archive has it, also what a killed process had archived and not
-     yet counted; a log of whose new bytes nothing was kept falls back to what it held before.
-  2. The archive is told, too, what became of a log: it must know without the index what counts.
+Rules
+  1. A log is never forgotten. One that is gone keeps what the archive has of it, also bytes that a killed process
+     archived and did not commit; a log whose new bytes were not kept falls back to what it held before.
+  2. The archive's files record the same, because without the index the archive must know which logs count.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Register:
         return self._all_files(listed)
 
     def _look_into_archive(self) -> None:
-        """Somebody may have taken files away: what still stands at its source is archived again, the rest is lost."""
+        """Find deleted archive files: logs still at their source are archived again, others are lost."""
         for row in list(self.known.values()):
             at = self.archived.get(row.id)
             if at is None or not at.stored_bytes or _is_there(self._folder / at.name):
@@ -100,7 +100,7 @@ class Register:
                 self.lost.append(row.path)
 
     def _mark_sessions(self) -> None:
-        """Whoever is stopped before the sessions are put together again must not forget which ones that were."""
+        """Mark the sessions to rebuild, so that they are not lost if this process is stopped before."""
         rows = (row for path in self.touched if (row := self.known.get(path)) is not None)
         names = self.orphaned | {(row.agent, row.session) for row in rows if row.agent and row.session}
         related = {(agent, id) for agent, name in names for id in catalogue.kin_of(self._db, agent, name)}
@@ -111,7 +111,7 @@ class Register:
         among.add(row.path)
 
     def _doubt(self, row: KnownFile) -> None:
-        """A log that could not be read to its end: its file in the archive may have been put right since."""
+        """Read a log again that could not be read to its end: its archive file may be repaired by now."""
         row.size = catalogue.UNREAD
         catalogue.change_file(self._db, row.id, size=row.size)
         mark_unread(self._db, row.id)
@@ -146,7 +146,7 @@ class Register:
         del self.known[row.path]
         self._outputs.move(row, file)
         row.path, row.root, row.state = str(file.path), str(file.root), "here"
-        if file.agent is not None:  # else only its lines tell, and they are the same
+        if file.agent is not None:  # else only its lines show the agent, and they are the same
             row.agent, row.kind, row.own_session = file.agent, str(file.kind), file.session
         where = {"path": row.path, "root": row.root, "kind": row.kind}
         own = {"agent": row.agent, "own_session": row.own_session}
@@ -193,7 +193,7 @@ class Register:
         return at
 
     def _pass(self, row: KnownFile) -> None:
-        """A log that counts no more: what it held stands elsewhere, or nothing of it is left."""
+        """Mark a log as past: another log holds its contents, or nothing of it is left."""
         self._orphan(row)
         self._outputs.add(row)
         row.state = "past"
@@ -276,7 +276,7 @@ class Register:
         return list(files.values())
 
     def _told_apart(self, file: LogFile) -> LogFile:
-        """Whose log it is: as the index knows, or as its own lines tell."""
+        """The log with its agent and session, from the index or from its own lines."""
         row = self.known[str(file.path)]
         if file.agent is not None:
             return file

@@ -13,8 +13,8 @@ Steps
 
 Rules
   1. A caller leaves out steps for which its user should not wait; their order is the same for all.
-  2. The index remembers whether steps 3 and 4 were done with the logs as they are (`freshness.is_counted`). A change of the
-     logs takes that back in its own transaction, so what was skipped or killed is made up for by the next one who counts.
+  2. The index records whether steps 3 and 4 were done with the current logs (`freshness.is_counted`). A change of the
+     logs deletes that record in its own transaction, so the next process that counts does what was skipped or killed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tracklog.store.database import Database, setting
 if TYPE_CHECKING:
     from tracklog.ledger.prices.rates import Prices
 
-_MUCH = 16_000_000  # bytes: whoever waited for so many does not wait for tidying, too
+_MUCH = 16_000_000  # bytes: after reading so many, do not make the user wait for tidying, too
 
 Stage = Literal["indexing", "settling", "counting"]
 OnStage = Callable[[Stage], AbstractContextManager[tuple[OnPlan, OnRead]]]
@@ -73,10 +73,10 @@ def refresh(
     on_stage: OnStage | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> Refreshed:
-    """Do these steps for the logs in some roots. For the one who writes the index.
+    """Do these steps for the logs in some roots. The caller must be the index writer.
 
     `look` is the caller's look at processes, which the rest of its answer shares. `on_stage` gives what to call with the
-    bytes of a stage; `on_problem` is told of each log that could not be read, before the next stage begins.
+    bytes of a stage; `on_problem` gets each log that could not be read, before the next stage begins.
     """
     with opened_once():
         return _refreshed(database, roots, steps, look or ProcessLook(), on_stage or _unobserved, on_problem)
@@ -112,7 +112,7 @@ def _refreshed(
     is_still = steps.reads and synced.is_nothing and is_counted(database)
     has_counted = not is_still and _count(database, steps, on_stage)
     if steps.tends_archive and archives and not synced.is_nothing and synced.n_bytes < _MUCH:
-        # only now: whoever lists sessions waits for no compressor
+        # imported only now: lists of sessions need no compressor
         from tracklog.archive.recompress import tend
 
         tend(database, now_ns=time.time_ns())

@@ -33,7 +33,7 @@ from tracklog.store.database import Database, put_setting, setting
 
 
 def take_note(database: Database) -> None:
-    """Marks the sessions about which something new was told since this was last asked."""
+    """Mark the sessions that have new lines in the spool since the last call."""
     before = setting(database.db, SPOOL_SEEN) or ""
     tail = SpoolTail(spool_of(database.home.path), before)
     sessions = {id for new in tail.ask() for id in sessions_in(new.line.raw)}
@@ -41,7 +41,7 @@ def take_note(database: Database) -> None:
 
 
 def tidy(database: Database, *, now: datetime) -> None:
-    """Renames and compresses what is due: evidence stands elsewhere then, and its sessions are marked."""
+    """Rename and compress spool files that are due, and mark their sessions: their evidence has moved."""
     folder = spool_of(database.home.path)
     before = setting(database.db, SPOOL_SEEN) or ""
     tail = SpoolTail(folder, before)

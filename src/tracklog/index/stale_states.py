@@ -1,8 +1,8 @@
-"""Which states and verdicts of the index no longer hold, though no log has changed: processes came and went.
+"""Find states and verdicts in the index that are out of date because processes came and went.
 
-Rules of this room
-  1. No log is opened: what log and hooks said is kept with each session (liveness/sessions.py).
-  2. Another state is written down as it is. Where verdicts rest on the process, the session is put together again.
+Rules
+  1. No log is opened: what log and hooks said is stored with each session (liveness/sessions.py).
+  2. A changed state is written as it is. If verdicts depend on the process, the session is rebuilt.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _text_of = msgspec.json.Encoder().encode
 
 
 class StaleLives(NamedTuple):
-    """What no longer holds."""
+    """States and verdicts that are out of date."""
 
     states: dict[Name, LiveState]  # of sessions that do something else now
     to_settle: frozenset[Name]  # sessions whose verdicts are to be judged again
@@ -35,7 +35,7 @@ class StaleLives(NamedTuple):
 
 
 def lives_of(database: Database) -> SessionLives:
-    """What sessions do now, for those of an index: each home that it knows is asked."""
+    """The live sessions of all homes that the index knows."""
     return SessionLives(database.home, homes=homes_in(database.db))
 
 
@@ -50,7 +50,7 @@ def homes_in(db: sqlite3.Connection) -> list[Path]:
 
 
 def _homes(db: sqlite3.Connection, agent: str) -> list[Path]:
-    """The roots of an agent that an index knows, and the homes in which these stand."""
+    """The roots of an agent in the index, and the homes that contain them."""
     roots = [Path(root) for root in roots_of(db, agent)]
     beyond = SUPPORTED[agent].logs.homes_of(root / "log" for root in roots)
     return list(dict.fromkeys([*roots, *beyond]))

@@ -1,11 +1,13 @@
-"""Brings the index up to date with the logs: finds what changed, writes that down, reads it.
+"""Bring the index up to date with the logs: find changes, record them, read the logs.
 
-Rules of this room
-  1. Where nothing changed, nothing is listed and no log is opened (index/freshness.py).
-  2. What a log is and to whom it belongs is written down before it is read: whoever is interrupted goes on from there.
-  3. A session whose logs only grew is not put together again now, but when it is asked for (index/session_rows.py): the cost of a
-     line does not depend on what stands before it.
-  4. What our own hook was told (index/refresh.py) is looked at each time, and kept in order when anything was read.
+Rules
+  1. If nothing changed, no folder is listed and no log is opened (index/freshness.py).
+  2. What a log is and to which session it belongs is recorded before the log is read: an interrupted sync goes on
+     from there.
+  3. A session whose logs only grew is not rebuilt now, but when a caller asks for it (index/session_rows.py): the
+     cost of a line does not depend on the lines before it.
+  4. The payloads of our own hook (index/refresh.py) are checked each time; their files are tidied when anything
+     was read.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ from tracklog.store.file_stamps import root_key
 from tracklog.store.values import KnownFile
 
 OnPlan = Callable[[int], None]  # how many bytes are to be read
-_NOT_KEPT = frozenset({FileKind.REGISTRY})  # of a process that runs: it means nothing afterwards
-_HEAD_LINES = 100  # behind so many lines, what a head tells does not change any more
+_NOT_KEPT = frozenset({FileKind.REGISTRY})  # belongs to a running process: useless once that has ended
+_HEAD_LINES = 100  # after so many lines the facts of a head no longer change
 _FILES_IN_A_UNIT = 50
 
 
@@ -72,7 +74,7 @@ def sync(
     on_plan: OnPlan | None = None,
     on_read: OnRead | None = None,
 ) -> Synced:
-    """Reads what is new in some roots into the index."""
+    """Read new data in some roots into the index."""
     take_note(database)
     if not is_full and is_still(database.db, roots):
         return Synced()
@@ -171,7 +173,7 @@ class _Sync:
         return head
 
     def _write_down_sessions(self, files: list[LogFile], sessions: list[SessionFiles]) -> set[Name]:
-        """Which log belongs to which session, and who is related; the sessions that must be put together again."""
+        """Record the session of each log and which sessions are related; return the sessions to rebuild."""
         touched: set[Name] = set(self._register.orphaned)
         grown: set[Name] = set()
         with self._database.transaction() as db:

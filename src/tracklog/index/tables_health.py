@@ -1,7 +1,4 @@
-"""How well the logs were read, what the archive has of them, and what has no price: asked of the index.
-
-What the index holds, in a few numbers.
-"""
+"""Queries for `doctor`: how well the logs were read, what the archive has, which requests have no price."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ class LogTrouble(NamedTuple):
 
 
 class Transcript(NamedTuple):
-    """A log of a main thread that stands at its place."""
+    """A log of a main thread that is at its path."""
 
     path: str
     root: str
@@ -54,7 +51,7 @@ class ArchiveSums(NamedTuple):
     logs: int
     contents_bytes: int
     stored_bytes: int
-    only_here: int  # logs that stand nowhere else
+    only_here: int  # logs that are only in the archive
 
 
 def health_by_agent(db: sqlite3.Connection, scope: Scope) -> list[AgentHealth]:

@@ -7,7 +7,7 @@ Rules
   1. The parts of a prompt add up to the prompt, to the token; what they cost adds up to what the prompt cost.
   2. A prompt is cached from its beginning: first what was read from the cache, then what was written to it (for an
      hour before for five minutes: the API asks for this order), then what was neither. A part is charged by its position.
-  3. Where growth tells nothing, a part is as large as its bytes make likely, and says that it is an estimate.
+  3. If growth shows nothing, the size of a part is estimated from its bytes and marked as an estimate.
   4. A request costs as much work as parts changed their place in the cache, not as there are parts.
 """
 

@@ -3,7 +3,7 @@
 Rules
   1. A request without a price costs None, never 0; a sum of such is None, too.
   2. A sum says when it is a lower bound: a request in it has no price, no final count or no count at all, or the log
-     reveals spending of which no request tells.
+     reveals spending that no request shows.
 """
 
 from __future__ import annotations

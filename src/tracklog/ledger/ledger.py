@@ -269,9 +269,9 @@ class Ledger:
 
 
 def _by_marks(sights: list[Loose]) -> list[list[Loose]]:
-    """Those that share a mark with one another, put together; in an order that depends on nothing but them.
+    """Group requests that share a mark; the order depends only on the requests themselves.
 
-    Two messages that a file itself tells apart stay two: what marks both of them marks neither, and a third file that
+    Two messages that one file distinguishes stay two: what marks both of them marks neither, and a third file that
     would join them does not.
     """
     seen = [Sight._make(_ROW.unpack(one.row)) for one in sights]
@@ -355,7 +355,7 @@ def numbered(block: UsageBlock, number: int) -> UsageBlock:
 
 def marks_of(block: UsageBlock) -> set[int]:
     """Short hashes of what its requests are called; those that only this file can hold have none."""
-    from hashlib import blake2b  # all of OpenSSL comes with it, and who only asks needs none of it
+    from hashlib import blake2b  # it loads all of OpenSSL, which queries do not need
 
     of_file = b"%d:" % block.file
     names = [key for key in block.keys if not key.startswith(of_file)]

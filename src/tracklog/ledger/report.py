@@ -134,7 +134,7 @@ def _day_of(ms: int, zone: tzinfo, form: str) -> tuple[int, int, str]:
 
 
 def _by_block(ledger: Ledger) -> GroupKeys:
-    """Blocks are made of all requests, whichever are asked for: a filter moves none."""
+    """Group by block. Blocks are made of all requests, so a filter moves none."""
     times = sorted(
         {row[_FIRST_AT] for row in ledger.raw_rows()} | {one.at for one in ledger.awaited.values()}
     )
@@ -160,7 +160,7 @@ def all_entries(ledger: Ledger, prices: Prices) -> Iterator[Entry]:
 
 
 def public_id(ledger: Ledger, key: bytes, sight: Sight, session: str) -> str:
-    """The id of a request in documents: the one that its session uses, where the key tells it."""
+    """The id of a request in documents: the id that its session uses, if the key contains it."""
     id = ledger.public_id(key)
     if sight.output >= 0:
         return id

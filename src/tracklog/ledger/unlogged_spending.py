@@ -8,7 +8,7 @@ Rules
      the parent's, and taken off.
   2. Totals are compared with what comes before them: what a later process did is not in them.
   3. A process that was killed leaves requests in the log that are in no totals, and so does an earlier client. Where
-     the log still tells more than the totals, what these hide cannot be told, and nothing is claimed.
+     the log still has more than the totals, their unlogged part is unknown, and nothing is claimed.
   4. An answer that a person interrupted is in the totals or not, and its lines may come after them (2.1.326). Output
      that is missing beside such an answer is its own, and is within its bounds.
 """

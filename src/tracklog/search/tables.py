@@ -246,10 +246,10 @@ def _are_alike(one: tuple[float, int], other: tuple[float, int]) -> bool:
 
 
 def _hits(db: sqlite3.Connection, ids: list[int]) -> list[Hit]:
-    db.set_progress_handler(None, 0)  # the time may be over, but what was found is to be told
+    db.set_progress_handler(None, 0)  # the time may be over, but hits found so far are returned
     question = f"select {_COLUMNS} from text_rows t join log_files f on f.id = t.file where t.id = ?"
     found = (db.execute(question, (id_,)).fetchone() for id_ in ids)
-    return [_hit(row) for row in found if row is not None]  # a text may be dropped by who writes meanwhile
+    return [_hit(row) for row in found if row is not None]  # a writer may have dropped a text meanwhile
 
 
 def _hit(row: Any) -> Hit:

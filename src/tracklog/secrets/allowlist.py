@@ -8,7 +8,7 @@ why = "the key of our test server"
 path = "/home/dev/logs/demo.jsonl"   # a log, or a folder of logs
 line = 12                            # if only there
 
-Rules of this room
+Rules
   1. What the file cannot mean is said with its line; it is never taken for nothing, nor for everything.
   2. A change leaves every other line of the file as it stands, and puts the file in its place whole.
 """

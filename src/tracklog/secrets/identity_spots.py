@@ -1,6 +1,6 @@
 """Finds known identities in bytes, in every shape that paths, folder names and escapes give them.
 
-Rules of this room
+Rules
   1. A home is found as a path with slashes or backslashes, however often they are escaped, as `%2F`, and as the folder
      that Claude Code names after it (`-home-ada-work`): one identity, so one placeholder.
   2. Names are found as whole words, so that `ada` leaves `adapter` alone; the letter of an escape (`\\n`) is no letter.

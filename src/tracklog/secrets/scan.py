@@ -1,6 +1,6 @@
 """Looks through logs for secrets: over the index only what is new, both cores, wherever their bytes are now.
 
-Rules of this room
+Rules
   1. What is found leaves as kind, line and keyed hash. No value is kept, sent, shown or put into an error.
   2. How far a log was looked through and what was found up to there go together: a commit may come between any two parts.
   3. A last line that no newline ended is looked through, and again when it has grown.

@@ -1,6 +1,6 @@
 """Secrets that were found in the logs, and how far each log was looked through.
 
-Rules of this room
+Rules
   1. Never a value: a kind, a place, a count, and a keyed hash by which the same value is known again.
   2. How far a log was looked through is written together with what was found up to there.
   3. What was found with other rules, with another key or in another generation of a log counts for nothing.

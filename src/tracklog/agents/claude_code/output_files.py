@@ -1,6 +1,6 @@
 """Output that Claude Code put into a file of its own, because it was too long for the log.
 
-Rules of this room
+Rules
   1. A log only gives the name of such a file. Its folder is where the format puts it: `tool-results` in the session's
      own folder. A path that a log names is never followed.
   2. No link is followed on the way: not the session's folder, not `tool-results`, not the file.

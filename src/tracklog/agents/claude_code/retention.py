@@ -1,6 +1,6 @@
 """For how long Claude Code keeps sessions.
 
-Rules of this room
+Rules
   1. Claude Code deletes at its start what was not written to for `cleanupPeriodDays` days (30 unless it is set), each
      file by its own time, in the folders of all projects (docs/archive.md#what-agents-delete).
   2. Whoever starts it anywhere deletes with the settings that hold there: of those of several projects, the shortest

@@ -1,6 +1,6 @@
 """Claude Code's registry of its processes, `sessions/<pid>.json`: who is there, and what the client itself says it does.
 
-Rules of this room
+Rules
   1. What is said is read from the fields that are there, never from the client's version: 2.0.30 has no registry, 2.1.100
      no status, and the first file that any client writes has none either.
   2. A file proves nothing: killed clients leave theirs behind, as `busy`. The process must live, and be the same.

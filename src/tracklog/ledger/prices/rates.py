@@ -114,7 +114,7 @@ class Prices:
         """The shipped book with the user's file over it; a mistake in the file is a UserError."""
         if user_toml is None:
             return cls(shipped_book(), PriceFile())
-        from tracklog.ledger.prices.user_file import read_prices  # only who has a file pays for it
+        from tracklog.ledger.prices.user_file import read_prices  # loaded only if there is a file
 
         return cls(shipped_book(), read_prices(user_toml, where=where))
 

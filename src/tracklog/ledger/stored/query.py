@@ -1,8 +1,8 @@
 """Report usage from the index: from sums where they suffice, else from blocks. No log is read.
 
 Rules
-  1. The answer is that of `model.report`, to the last digit.
-  2. Sums tell everything but what needs a single request: its tools, a list of the uncertain ones.
+  1. The answer equals that of `ledger.report`, to the last digit.
+  2. Sums answer everything except queries for single requests: by tool, or the list of uncertain ones.
   3. None if neither can answer: then the caller reads the logs.
 """
 

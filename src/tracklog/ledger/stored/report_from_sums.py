@@ -1,4 +1,4 @@
-"""A report out of the sums in the index: prices are applied to sums, and no request is looked at but at the edges of a time."""
+"""Make a usage report from sums in the index; only the edges of a time range need single requests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Needed(NamedTuple):
 
     @property
     def is_what_if(self) -> bool:
-        """Whether it is asked what it would have cost."""
+        """Whether the query asks for a hypothetical cost."""
         return self.as_model is not None or self.as_of is not None
 
 
@@ -240,7 +240,7 @@ class _Asking:
         return pile
 
     def _is_meant(self, row: SumRow) -> bool:
-        """The time is looked at before."""
+        """Whether a row passes the filters, except those of time, which the caller checks."""
         wanted = self._needed.wanted
         model = row.model if row.asked_by is None else row.asked_by
         if wanted.model and wanted.model.lower() not in (model or "").lower():
@@ -285,7 +285,7 @@ class _Asking:
 def _edges(
     since: int | None, until: int | None, first: int | None, behind: int | None
 ) -> Iterator[tuple[int, int]]:
-    """The parts of quarters with which a time begins and ends; `first` and `behind` are where its whole quarters are."""
+    """The parts of quarters at both ends of a time range; its whole quarters are from `first` to `behind`."""
     if since is not None and first is not None and since < first:
         yield since, first if until is None else min(first, until)
     if until is None or behind is None or behind == until:

@@ -1,10 +1,10 @@
 """Names for the requests of the ledger: those that the sessions give them.
 
 Rules
-  1. Some agents count tokens without naming the request. A count belongs to the last request of its log that had begun;
-     until Codex 0.50 it comes before the request that it counts.
+  1. Some agents count tokens without naming the request. A count belongs to the last request of its log that had
+     begun; until Codex 0.50 it comes before the request that it counts.
   2. A request has begun at the first of its texts. One without a text leaves its count to its neighbour.
-  3. Of a thread in several files that are copies of one another, any file tells.
+  3. If several files hold copies of one thread, any of them can be used.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Sums of requests that are alike: whatever is asked of the ledger, few of its requests must be looked at one by one.
+"""Sums of like requests in the index, so that a report reads few single requests.
 
 Rules
-  1. Requests are alike if no price and no question tells them apart: same log, thread, model, terms, quarter of an hour,
-     and where a price depends on the size of a prompt, the same step of it.
-  2. Money is no part of them: only the steps of prices are.
-  3. What an advisor used within a request is a row of its own, without a request.
+  1. Requests are alike if no price and no query distinguishes them: same log, thread, model, terms, quarter of an
+     hour, and, if a price depends on the size of a prompt, the same step of it.
+  2. Sums hold no money, only the price steps.
+  3. The usage of an advisor within a request is a row of its own, without a request.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def sums_by(db: sqlite3.Connection, cut: Cut, part: SumFilter) -> list[SumRow]:
 
 
 def sums_of(db: sqlite3.Connection, pile: Pile, cut: Cut) -> list[SumRow]:
-    """The same over what is on a pile."""
+    """The same sums over the rows of a pile."""
     columns = ", ".join(f"value ->> {n} as {name}" for n, name in enumerate(_COLUMNS))
     rows = json.dumps(list(pile.rows()))
     return _summed(db, f"(select {columns} from json_each(?)) own", [rows], cut)
@@ -256,7 +256,7 @@ def _where(part: SumFilter) -> tuple[str, list[object]]:
 
 
 def awaited_at(db: sqlite3.Connection, first_ms: int, behind_ms: int) -> list[tuple[Kind, int]]:
-    """The requests of a time of which no line tells."""
+    """The requests of a time range that no line of a log shows."""
     rows = db.execute(
         f"select {', '.join(Kind._fields)}, first_ms from sum_rows "
         "where is_awaited and first_ms >= ? and first_ms < ?",

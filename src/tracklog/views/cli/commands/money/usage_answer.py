@@ -1,6 +1,6 @@
 """Answer `tracklog usage`, without loading its options (cli/fast_path.py), as tables, JSON or CSV.
 
-Rules of this room
+Rules
   1. RFC 4180: commas, CRLF, quotes where they are needed. A heading always; a total never, for who adds up a column.
   2. A spreadsheet must not evaluate text from a log: text that may begin a formula gets an apostrophe before it.
      Numbers are ours and stay numbers.

@@ -1,6 +1,6 @@
 """Rows of an answer as documents and spreadsheets may have them.
 
-Rules of this room
+Rules
   1. Bytes are hexadecimal digits. Only the texts that SQLite itself cannot hold, those with half a character, are kept
      as bytes in the index: they become texts again.
   2. JSON has no number for what is endless or none: null.
