@@ -22,7 +22,6 @@ from tracklog.model.events import (
     TurnInterrupted,
 )
 from tracklog.model.ids import CallId
-from tracklog.model.records import Piece
 from tracklog.model.usage import Awaited
 from tracklog.sources.files import chunks
 from tracklog.sources.lines import cut
@@ -82,7 +81,9 @@ def awaited_in(file: LogFile, start: int, *, model: int) -> Awaited | None:
         events = [one for one in translator.translate(piece) if _is_of_thread(one, file)]
         for event in events:
             waiting.see(event)
-        is_stopped = _stops(piece) or (is_stopped and not any(isinstance(one, _GOES_ON) for one in events))
+        is_stopped = piece.record.kind in _STOPPED or (
+            is_stopped and not any(isinstance(one, _GOES_ON) for one in events)
+        )
         if waiting.since is None or is_stopped:
             due = None
         elif notes_requests and _SENT in piece.raw:
@@ -94,7 +95,3 @@ def awaited_in(file: LogFile, start: int, *, model: int) -> Awaited | None:
 
 def _is_of_thread(event: LogEvent, file: LogFile) -> bool:
     return not event.is_sidechain or file.kind is FileKind.SUBAGENT
-
-
-def _stops(piece: Piece) -> bool:
-    return piece.record.kind in _STOPPED

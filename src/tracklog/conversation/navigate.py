@@ -290,8 +290,4 @@ def in_order(
     else:
         candidates = sorted(seq for seq in seqs if seq > (after or 0))
     heads = {turn.seq for turn in seen.turns if turn.is_head} if seen is not None else set()
-    return (seq for seq in candidates if seen is None or seq in heads or _is_shown(seen, seq))
-
-
-def _is_shown(seen: VisibleBranch, seq: int) -> bool:
-    return not seen.left_lines(seq, seq)
+    return (seq for seq in candidates if seen is None or seq in heads or not seen.left_lines(seq, seq))

@@ -21,7 +21,7 @@ from tracklog.conversation.branches import OpenedTurn, VisibleBranch
 from tracklog.conversation.rows import EventRow
 from tracklog.conversation.thread_reader import ThreadReading
 from tracklog.model.assemble.session import assemble
-from tracklog.model.events import HookRan, LogEvent, ToolReturned
+from tracklog.model.events import HookRan, ToolReturned
 from tracklog.model.fold.log import FileFold
 from tracklog.model.ids import MAIN, SessionId
 from tracklog.model.records import opened
@@ -277,7 +277,7 @@ def call_detail(asked: ThreadContext, reading: ThreadReading, seq: int, n: int) 
     if row is None or call is None:
         return None
     wanted = {seq} | {found for place in _places(call) if (found := _seq(reading, place))}
-    events = [event for at in sorted(wanted) for event in _told_at(reading, at)]
+    events = [event for at in sorted(wanted) for _, event in reading.events(at, at)]
     returned = [one for one in events if isinstance(one, ToolReturned) and one.call == row.call]
     results = [_filled(reading, one) for one in returned[:_MOST_RESULTS]]
     hooks = [one for one in events if isinstance(one, HookRan) and one.call == row.call]
@@ -297,7 +297,3 @@ def _filled(reading: ThreadReading, result: ToolReturned) -> ToolReturned:
 
 def _seq(reading: ThreadReading, place: tuple[str, int]) -> int | None:
     return reading.lines.seq_of(*place)
-
-
-def _told_at(reading: ThreadReading, seq: int) -> list[LogEvent]:
-    return [event for _, event in reading.events(seq, seq)]

@@ -184,7 +184,7 @@ def message(item: items.Message, where: Where, memory: Memory) -> list[LogEvent]
     """What a message says, by whose name it bears."""
     if item.role == "assistant":
         # The compaction has the summary; it is no message of the conversation.
-        text = "" if memory.is_summary else _spoken(item)
+        text = "" if memory.is_summary else "\n".join(text for text, _ in _texts(item))
         return reply(item, where, memory, text=text, is_last=item.phase == "final_answer")
     memory.end_request()
     where = with_turn(item, where)
@@ -299,10 +299,6 @@ def _texts(item: items.Message) -> list[tuple[str, str | None]]:
     return [
         (part.text, kind) for part, kind in parts if isinstance(part, (items.InputText, items.OutputText))
     ]
-
-
-def _spoken(item: items.Message) -> str:
-    return "\n".join(text for text, _ in _texts(item))
 
 
 def _mail_text(part: Any) -> str:

@@ -270,7 +270,7 @@ def make_server(app: ASGIApp, *, on_end: Callable[[], None]) -> Server:
 
 def _talk_about(wish: ServeOptions, keys: SignInKeys) -> None:
     talk(f"tracklog: serving at http://{keys.hosts[0]}/ until Ctrl-C")
-    talk(f"tracklog: the link works once, for {_minutes()}; `tracklog serve` prints another")
+    talk(f"tracklog: the link works once, for {GOOD_FOR_S // 60} minutes; `tracklog serve` prints another")
     if wish.is_for_the_network:
         warning = (
             "tracklog: DANGER: others on your network can reach this server, and read what is sent over it: "
@@ -285,7 +285,3 @@ def _talk_about(wish: ServeOptions, keys: SignInKeys) -> None:
 
 def _say(words: str) -> None:
     talk(f"tracklog: {words}")
-
-
-def _minutes() -> str:
-    return f"{GOOD_FOR_S // 60} minutes"

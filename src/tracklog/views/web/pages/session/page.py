@@ -97,7 +97,7 @@ def _now_values(one: ThreadPage, row: BoardRow | None, first: int) -> dict[str, 
         "threads": one.head.threads,
         "main_state": row.state.state if row is not None else one.head.facts.get("state") or "unknown",
         "logged": one.head.logged,
-        "branches": _branch_views(one),
+        "branches": [_branch_view(way, one.branch) for way in one.ways()],
     }
 
 
@@ -113,10 +113,6 @@ class BranchView(NamedTuple):
     is_active: bool
     is_followed: bool
     at: int | None  # the line from which on it is gone
-
-
-def _branch_views(one: ThreadPage) -> list[BranchView]:
-    return [_branch_view(way, one.branch) for way in one.ways()]
 
 
 def _branch_view(way: BranchPath, followed: str) -> BranchView:
