@@ -28,8 +28,8 @@ from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.pricing import RequestFilter, folders
 from tracklog.model.events import Place
 from tracklog.model.usage import CountRule, Entry, Group, UsageReport
-from tracklog.sources.addresses import line_numbers
 from tracklog.sources.gc_pause import no_collecting
+from tracklog.sources.line_at import line_numbers
 from tracklog.sources.log_file import FileKind, LogFile
 
 # Lazy imports: sums in the index need no reader and no report of logs.

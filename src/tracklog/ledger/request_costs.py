@@ -29,7 +29,7 @@ from tracklog.ledger.scan import spent_in
 from tracklog.model.ids import RequestId
 from tracklog.model.session import Request, Session
 from tracklog.reading.session_files import SessionFiles
-from tracklog.sources.addresses import line_numbers
+from tracklog.sources.line_at import line_numbers
 from tracklog.sources.log_file import LogFile
 
 _Placed = tuple[int, RequestCost]  # an offset, and the cost of the request at it

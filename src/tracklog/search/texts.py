@@ -44,8 +44,8 @@ from tracklog.model.ids import CallId
 from tracklog.model.records import Piece, opened
 from tracklog.reading.tool_outputs import OutputFiles, without_escapes
 from tracklog.search.tables import FoundLog, Hit
-from tracklog.sources.addresses import FIRST_LOOK, first_line, line_at
 from tracklog.sources.files import NotReadable
+from tracklog.sources.line_at import FIRST_LOOK, first_line, line_at
 from tracklog.sources.lines import Line
 from tracklog.sources.log_file import FileKind, LogFile
 from tracklog.store.text import ROLES

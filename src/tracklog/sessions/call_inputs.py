@@ -19,8 +19,8 @@ from tracklog.model.events import LogEvent, ToolCalled
 from tracklog.model.session import Call
 from tracklog.reading.session_reader import events_of
 from tracklog.sessions.tables_calls import FoundCall
-from tracklog.sources.addresses import line_at
 from tracklog.sources.files import NotReadable
+from tracklog.sources.line_at import line_at
 from tracklog.sources.lines import Line
 from tracklog.sources.log_file import LogFile
 from tracklog.store import catalogue

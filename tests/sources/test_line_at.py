@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from zstandard import ZstdCompressor
 
-from tracklog.sources.addresses import FIRST_LOOK, first_line, line_at, line_numbers
 from tracklog.sources.files import CHUNK
+from tracklog.sources.line_at import FIRST_LOOK, first_line, line_at, line_numbers
 from tracklog.sources.lines import cut
 
 
