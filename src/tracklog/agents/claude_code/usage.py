@@ -42,7 +42,7 @@ class ClaudeUsage(AgentUsage):
 
     def add_contents(self, file: LogFile, contents: LogContents, known: set[str]) -> None:
         # only for what things in the context cost
-        from tracklog.agents.claude_code.attachments import add_contents
+        from tracklog.agents.claude_code.attached_contents import add_contents
 
         add_contents(file, contents, known)
 

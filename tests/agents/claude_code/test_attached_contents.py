@@ -7,7 +7,7 @@ import pytest
 
 from tests.model.lines import LOG, Line, attachment, record
 from tracklog.agents.base import Attached
-from tracklog.agents.claude_code.attachments import attached
+from tracklog.agents.claude_code.attached_contents import attached
 from tracklog.agents.claude_code.records import READER
 from tracklog.model.events import Place
 from tracklog.sources.lines import cut
