@@ -1,7 +1,7 @@
 """Bring the index up to date: all steps, in their order. Nothing else reads logs into the index.
 
 Callers: `app.index.open` before an answer, `app.index.update` for `tracklog index` (which a watch starts, too:
-`live.watch.index_sync`), `app.index.refresh` as the child process of the server's keeper (`app.index.background`), and
+`live.watch.index_sync`), `app.index.refresh_process` as the child process of the server's keeper (`app.index.background`), and
 `index.rebuild` for a new index.
 
 Steps

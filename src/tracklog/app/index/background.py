@@ -1,7 +1,7 @@
 """Keep the index fresh beside the server, and report its state.
 
 Rules
-  1. A child process does the work (`app.index.refresh`, with all steps of `index.refresh`), so pages answer as fast as ever.
+  1. A child process does the work (`app.index.refresh_process`, with all steps of `index.refresh`), so pages answer as fast as ever.
   2. One pass at a time, with a rest between: at the start, after a change of the logs (`nudge`), and every minute in case
      no watcher noticed one.
   3. The status never claims more than is known: it stays `failed` until a pass succeeds. A failed pass is retried.
@@ -195,7 +195,7 @@ class Indexing:
 
     def _listened(self) -> dict[str, Any]:
         roots = [word for root in self._roots for word in _words_of(root)]
-        command = [sys.executable, "-P", "-m", "tracklog.app.index.refresh"]
+        command = [sys.executable, "-P", "-m", "tracklog.app.index.refresh_process"]
         child = self._child = subprocess.Popen(
             [*command, "--home", str(self._home.path), *roots],
             stdin=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
 """Bring the index up to date in a child process of the server, with progress on stdout.
 
-    python -P -m tracklog.app.index.refresh --home DIR --root DIR AGENT PART …
+    python -P -m tracklog.app.index.refresh_process --home DIR --root DIR AGENT PART …
 
 Rules
   1. Each line of stdout is a JSON object: `total` and `done` are bytes, `stage` the current step, `end` comes last.
