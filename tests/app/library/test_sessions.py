@@ -90,10 +90,12 @@ def test_a_session_that_only_the_archive_has_is_there(demo: Path) -> None:
     assert tracklog.sql("select count(*) from sessions").rows == [
         (6,)
     ]  # makes the index, and with it the archive
-    for log in (demo / "claude").rglob(f"{TALLY}*"):
+    logs = list((demo / "claude").rglob(f"{TALLY}*"))
+    for log in logs:
         shutil.rmtree(log) if log.is_dir() else log.unlink()
     assert len(list(tracklog.sessions())) == 6
     assert len(tracklog.read(TALLY).calls) == n_calls
+    assert [len(tracklog.read(log).calls) for log in logs if log.suffix == ".jsonl"] == [n_calls]
 
 
 def test_calls_are_those_of_the_command_and_have_their_results(demo: Path) -> None:

@@ -22,6 +22,7 @@ from tracklog.app.library.parameters import (
 from tracklog.app.prices import load_prices
 from tracklog.app.scope.filters import Filters
 from tracklog.app.scope.read_sessions import SessionReader
+from tracklog.errors import NotThere
 from tracklog.home import Home, StrPath
 from tracklog.ledger.prices.rates import Prices
 from tracklog.ledger.request_costs import Costs
@@ -45,17 +46,23 @@ def read(
 
     `session` is the path of any of its files, its id, the start of that, the id of a run, or `@last`. By path, its
     other files are found in the folder around it, which is looked at once for many of its logs; of a session of Claude
-    Code its logs in the other projects of that home. By id, the agents' homes and the archive are looked at. `roots`
-    are searched instead, as with `--root`. What tracklog's hook received about it is taken from `home`.
+    Code its logs in the other projects of that home. By id, and by the path of a log that is gone, the
+    agents' homes and the archive are looked at. `roots` are searched instead, as with `--root`. What tracklog's hook received about it is taken from `home`.
 
     Raises `NotThere` where there is no such session, `UserError` where a path cannot be read.
     """
     check_agent(agent)
     ours, where = home_in(home), paths_in(roots)
-    if not _is_path(session):
+    is_path = _is_path(session)
+    if not is_path or not os.path.exists(session):
         reader = SessionReader(where, agent=agent, filters=Filters(), home=ours, talk=Messages(on_message))
-        found = reader.named(os.fspath(session))
-        return _priced(found, reader.files_of(found), load_prices(ours))
+        try:
+            found = reader.named(os.fspath(session))
+        except NotThere:
+            if not is_path:
+                raise
+        else:
+            return _priced(found, reader.files_of(found), load_prices(ours))
     near = session_at(session, where)
     others = [one for one in near.kin.sessions if one is not near.files]
     return _priced(near.read(Home(ours)), [near.files, *others], load_prices(ours))
