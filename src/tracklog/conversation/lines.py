@@ -94,7 +94,7 @@ class ThreadLines:
         return sum(log.n for log in self._logs)
 
     def look(self) -> None:
-        """Takes notice of what was appended or rewritten."""
+        """Look for appended and rewritten lines."""
         with self._lock:
             self.problems = []
             for log in self._logs:

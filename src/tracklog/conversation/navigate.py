@@ -1,6 +1,6 @@
 """Find words in the lines of a thread, and its next prompt or error.
 
-Words are found as a reader of the page would: whatever their case, in what the page shows.
+Words match in any case, in the texts that the page shows.
 
 Rules
   1. Bytes first: a line that does not contain the words as a log spells them (escaped by JSON, in any case) is never

@@ -69,7 +69,7 @@ class ThreadLogs(NamedTuple):
 
 
 class SessionHead(NamedTuple):
-    """What is known of a session before any of its lines is read."""
+    """Facts about a session that need none of its lines."""
 
     agent: str
     id: str

@@ -35,7 +35,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")  # what JSON escapes nothing of
 
 @dataclass
 class Changes:
-    """What is to be done about the logs of some roots."""
+    """The logs of some roots, by what happened to them."""
 
     new: list[LogFile] = field(default_factory=list)
     changed: list[tuple[KnownFile, LogFile, What]] = field(default_factory=list)
@@ -116,7 +116,7 @@ def _has_another_inode(row: KnownFile, file: LogFile) -> bool:
 
 
 def what_happened(row: KnownFile, file: LogFile) -> What | None:
-    """What became of a log whose listing differs; None: it cannot be read now, so nothing is known."""
+    """What happened to a log whose size, times or inode differ; None if it cannot be read now."""
     try:
         answer = row.identity.compare(file)
     except NotReadable:

@@ -65,7 +65,7 @@ def write_statusline(database: Database, prices: Prices, *, now: datetime) -> No
 
 
 def statusline_facts(db: Connection, prices: Prices, *, now: datetime) -> dict[str, str | int | None]:
-    """The local day, what it cost so far, and the second in which the running block ends, if one runs."""
+    """The local day, its cost so far, and the second in which the running block ends, if one runs."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     question = LedgerQuery("agent", now.tzinfo or UTC, RequestFilter(since=midnight))
     made, _ = report_of(db, prices, question)

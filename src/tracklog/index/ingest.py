@@ -140,7 +140,7 @@ def _read_there(plan: Plan, n: int, send: Send) -> None:
 
 
 class _UnitReading:
-    """Reads one unit and hands on what it gives."""
+    """Read one unit and emit its messages."""
 
     def __init__(self, plan: Plan, unit: Unit, emit: Callable[[Message], None]) -> None:
         self._plan = plan
@@ -152,7 +152,7 @@ class _UnitReading:
         self._plan.lives = self._plan.lives or SessionLives()
 
     def read(self) -> None:
-        """Everything of the unit. A door: whatever one log does to us, the others are read."""
+        """Read all logs of the unit. An outer boundary: if our code fails on one log, the others are still read."""
         kin = Kinship(self._unit.kin, on_refused=self._note_refused) if self._unit.kin[1:] else None
         with opened_once():
             for session in self._unit.sessions:
@@ -263,7 +263,7 @@ class IndexWriter:
             self.commit()
 
     def add(self, message: Message) -> int:
-        """Adds what was read; returns how many bytes of logs that was."""
+        """Add a message; return how many bytes of logs it covers."""
         self._held.append(message)
         if not isinstance(message, FileRead):
             return 0

@@ -302,5 +302,5 @@ def _count(counts: list[int], piece: Piece, by: int) -> None:
 
 
 def _silent(_: Piece) -> list[LogEvent]:
-    """Of a log that nobody of ours wrote."""
+    """The events of a log of an unknown agent: none."""
     return []

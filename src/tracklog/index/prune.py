@@ -47,9 +47,10 @@ def plan_pruning(
     may_lose: bool = False,
     is_meant: Callable[[ArchivedLog], bool] = lambda _: True,
 ) -> Pruning:
-    """What must go so that nothing is older, or so that all of it fits; nothing is changed yet.
+    """Choose the logs to delete so that none is too old, or so that the rest fits; changes nothing.
 
-    Both limits: whatever is older goes, then as much as must. `may_lose` lets also go what only the archive has.
+    With both limits, logs that are too old go first, then as many as needed. `may_lose` also selects logs that
+    are only in the archive.
     """
     logs = [log for log in archived_rows(database.db) if is_meant(log)]
     stored = sum(log.archived.stored_bytes for log in logs)

@@ -59,7 +59,7 @@ class Rebuilt:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it knows all that the old one knew."""
+        """Whether the new index has all that the old one had."""
         return not (self.missing_logs or self.missing_sessions or self.damaged_logs)
 
 
@@ -115,7 +115,7 @@ def adopt_archive(database: Database) -> None:
 
 
 def _rank(found: ArchiveEntry) -> tuple[bool, int, str]:
-    """What counts comes last: of what is not past the newest generation."""
+    """Sort key: logs that are past come first, the newest generation of the others last."""
     return found.about.get("state") != "past", _generation(found), found.archived.name
 
 
@@ -153,7 +153,7 @@ def _adopt(database: Database, path: str, generations: list[ArchiveEntry]) -> No
 
 
 def _known_before(home: Home) -> tuple[dict[str, KnownFile], set[tuple[str, str]], bool]:
-    """What the old index knew, as far as it can still be read."""
+    """The logs and sessions of the old index, as far as it can still be read."""
     if not home.has_index():
         return {}, set(), True
     try:
@@ -195,7 +195,7 @@ OnDamage = Callable[[DamagedIndex, Path], None]
 
 
 def with_index(home: Home, work: Callable[[Database], Result], *, on_damage: OnDamage) -> Result:
-    """What `work` gives, done on the index that only we write. Raises Busy if another process writes it."""
+    """Do `work` as the only writer of the index, and return its result. Raises Busy if another process writes it."""
     home.make()
     with held_lock(home):
         try:

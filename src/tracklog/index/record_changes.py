@@ -31,7 +31,7 @@ from tracklog.store.values import Archived, KnownFile
 
 
 class Register:
-    """The logs that the index knows, and what is to be done about them."""
+    """The logs in the index, and what to do about each."""
 
     def __init__(self, database: Database, *, archives: bool, is_full: bool) -> None:
         self._database = database
@@ -43,7 +43,7 @@ class Register:
         self.known: dict[str, KnownFile] = {row.path: row for row in rows}  # by path, all that count
         self.archived: dict[int, Archived] = tables.archived(self._db)
         self.to_read: dict[str, KnownFile] = {}
-        self.touched: set[str] = set()  # paths of logs whose session must be put together again
+        self.touched: set[str] = set()  # paths of logs whose session must be rebuilt
         self.grown: set[str] = set()  # paths of logs that only grew
         self.orphaned: set[Name] = set()  # sessions that lost a log
         self._outputs = OutputChanges()
@@ -51,7 +51,7 @@ class Register:
         self.lost: list[str] = []  # paths of logs that only the archive had, and has no more
 
     def write_down(self, changes: Changes) -> list[LogFile]:
-        """Puts what happened to the logs into the index; all logs that count now."""
+        """Record in the index what happened to the logs; return all logs that count now."""
         with self._database.transaction() as db:
             n_before = db.total_changes
             if self._is_full or (self.archived and not self._folder.is_dir()):
@@ -131,7 +131,7 @@ class Register:
         self._read(row, self.grown if what == "grown" and row.contents_bytes else self.touched)
 
     def _is_other_than_archived(self, row: KnownFile, file: LogFile) -> bool:
-        """Whether a log of the same length was written to, in its middle; asked only where its time says that it was."""
+        """Whether a log of the same length was changed in its middle; compared only if its time changed."""
         at = self.archived.get(row.id)
         if at is None or not at.stored_bytes or (file.mtime_ns == row.mtime_ns and not self._is_full):
             return False
@@ -174,7 +174,7 @@ class Register:
         self.touched.add(row.path)
 
     def _left_in_archive(self, row: KnownFile) -> Archived | None:
-        """All that the archive has of a log, also what was not counted any more when a process was killed."""
+        """All that the archive has of a log, also bytes that a killed process did not commit to the index."""
         at = self.archived.get(row.id)
         name = at.name if at is not None else name_of(row)
         found = described(self._folder, name)
@@ -290,7 +290,7 @@ class Register:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether the archive has a file; what cannot be looked at is not lost."""
+    """Whether the archive has a file; one that cannot be checked does not count as lost."""
     try:
         return path.stat().st_size > 0
     except (FileNotFoundError, NotADirectoryError):

@@ -143,4 +143,4 @@ def _unobserved(_stage: Stage) -> AbstractContextManager[tuple[OnPlan, OnRead]]:
 
 
 def ignore(_n_bytes: int) -> None:
-    """What to call with the bytes of a stage that are not shown."""
+    """Callback for the bytes of a stage whose progress is not shown."""

@@ -104,7 +104,7 @@ def session_files(database: Database, names: Iterable[Name] | None = None) -> li
 
 
 def known_heads(database: Database) -> HeadOf:
-    """What logs say of themselves, as the index knows it: a log that cannot be read now keeps its session."""
+    """Heads of logs from the index, so that a log that cannot be read now keeps its session."""
     told = {row.path: row.told for row in catalogue.all_files(database.db) if row.told is not None}
 
     def known_head(file: LogFile) -> Head:
@@ -117,7 +117,7 @@ def known_heads(database: Database) -> HeadOf:
 def logs_of(database: Database, names: Iterable[Name] | None = None) -> list[LogFile]:
     """The logs of some sessions, or all, wherever their bytes are, as far as the index has read them.
 
-    What was appended since is left to the next sync, so that everything in the index is of one state.
+    Later appended lines are left to the next sync, so that the index shows one state of the logs.
     """
     at = tables.archived(database.db)
     wanted = None if names is None else set(names)

@@ -57,7 +57,7 @@ def _homes(db: sqlite3.Connection, agent: str) -> list[Path]:
 
 
 def changed_lives(database: Database, lives: SessionLives | None = None) -> StaleLives:
-    """What of the index no longer holds at this moment."""
+    """Find the states and verdicts in the index that are out of date now."""
     lives = lives or lives_of(database)
     homes = {agent: _homes(database.db, agent) for agent in SUPPORTED}
     alive = {id for agent, known in homes.items() if known for id in lives.living(agent, known)}
@@ -75,7 +75,7 @@ def changed_lives(database: Database, lives: SessionLives | None = None) -> Stal
 
 
 def write_states(database: Database, changed: StaleLives) -> None:
-    """Writes down what sessions do now."""
+    """Write the current states of sessions."""
     with database.transaction() as db:
         put_states(db, {name: (one.state, _evidence(one)) for name, one in changed.states.items()})
 

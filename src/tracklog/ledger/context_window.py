@@ -103,11 +103,11 @@ class PromptWindow:
         self._reply: Load | None = None
 
     def enter(self, load: Load) -> None:
-        """Something came in; the next request reads it."""
+        """Add a part that entered the thread; the next request reads it."""
         self._fresh.append(load)
 
     def ask(self, spent: PricedUsage | None, reply: Load) -> None:
-        """A request was made, and answered by `reply`; None where nothing is known of what it used."""
+        """Add a request that was answered by `reply`; `spent` is None if its usage is unknown."""
         if spent is None or not spent.tokens.prompt:
             self._fresh.append(reply)
             return
@@ -117,7 +117,7 @@ class PromptWindow:
         self._last, self._reply = spent, reply
 
     def compact(self, is_kept: Callable[[Load], bool]) -> None:
-        """The past was summed up: only what was kept is sent from now on."""
+        """Apply a compaction: only the parts that it kept are sent from now on."""
         self.settle()
         reply = [self._reply] if self._reply is not None else []
         self._fresh = [load for load in (*reply, *self._fresh) if is_kept(load)]
@@ -127,7 +127,7 @@ class PromptWindow:
         self._last = self._reply = None
 
     def branch(self) -> PromptWindow:
-        """A copy that goes on by itself."""
+        """An independent copy."""
         self.settle()
         other = PromptWindow(self._beginning, self._unseen)
         other._parts = [replace(part) for part in self._parts]
@@ -182,7 +182,7 @@ class PromptWindow:
         self._ends = _ends_of(self._parts)
 
     def _charge(self, spent: PricedUsage, n_old: int) -> None:
-        """What was read before and is read from the cache as a whole is only counted; the rest pays one by one."""
+        """Charge the parts of a prompt: those read from the cache as a whole by a counter, the others one by one."""
         n_cached = min(bisect_right(self._ends, spent.tokens.cache_read), n_old if self._reads_before else 0)
         self._leave_cache(n_cached)
         for part in self._parts[self._n_cached : n_cached]:

@@ -61,7 +61,7 @@ class Books:
         )
 
     def n_untimed(self) -> int:
-        """Count the requests without a time, where a period was asked for."""
+        """Count the requests without a time, if the query has a period."""
         if self._since is None and self._until is None:
             return 0
         return sum(row[_FIRST_AT] == NO_TIME for row in self.ledger.raw_rows())
@@ -87,7 +87,7 @@ class Books:
         return self.is_in_project(session)
 
     def is_in_project(self, session: str) -> bool:
-        """Whether a session is of the project that is asked for, if one is."""
+        """Whether a session belongs to the project of the query; true without one."""
         if self._is_project is None:
             return True
         if session not in self._in_project:
@@ -96,7 +96,7 @@ class Books:
         return self._in_project[session]
 
     def rates(self, model: str | None, terms: str, at: int) -> Rates | None:
-        """Rates of a model, or of the one asked for in its place. Equal answers are the same object."""
+        """Rates of a model, or of the model that the query puts in its place. Equal answers are the same object."""
         moment = at if self._as_of is None else self._as_of
         key = (model, terms, moment // (_QUARTER_MS if self.is_hourly(model, terms) else _DAY_MS))
         if key in self._rates:

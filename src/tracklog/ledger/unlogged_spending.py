@@ -53,7 +53,7 @@ def hidden_in(
 ) -> tuple[list[Hidden], dict[str, Statement]]:
     """Find spending in totals beyond the logs, and the stated cost of each session.
 
-    What is hidden costs what the client says, less what is known; asked what it would have cost, its tokens do.
+    Unlogged spending is the client's total less the known costs; a what-if query prices its tokens instead.
     """
     if not ledger.totals:
         return [], {}

@@ -1,6 +1,6 @@
 """Read the files of a session into a Session: read, translate, fold, assemble.
 
-What our own hook was told is read from the spool and added.
+Payloads of our own hook are read from the spool and added.
 
 Rules
   1. Each log is folded by itself. The main thread's logs, where there are several (a session that moved, a copy in

@@ -171,7 +171,7 @@ def _folders(line: SessionLine) -> list[str]:
 
 
 class SessionFilter(NamedTuple):
-    """What a session must be like; None asks for nothing."""
+    """Filters on sessions; None does not filter."""
 
     project: str | None = None
     agent: str | None = None
@@ -185,7 +185,7 @@ class SessionFilter(NamedTuple):
 
     @property
     def has_period(self) -> bool:
-        """Whether a period is asked for."""
+        """Whether there is a filter by time."""
         return self.since_ms is not None or self.until_ms is not None
 
 
@@ -198,7 +198,7 @@ class FacetCount(NamedTuple):
 
 
 class Cursor(NamedTuple):
-    """Behind which session a page begins."""
+    """The session after which a page begins."""
 
     value: Key
     agent: str
@@ -216,7 +216,7 @@ class Page(NamedTuple):
 
 
 class SelectionTotals(NamedTuple):
-    """What the selected sessions come to."""
+    """Totals of the selected sessions."""
 
     sessions: int
     active_ms: float

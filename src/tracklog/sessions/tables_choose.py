@@ -60,9 +60,9 @@ _SUMMED = ("turns", "calls", "errors", "subagents", "copies")
 
 
 class SessionSelection:
-    """The sessions that fit.
+    """The sessions that match a filter.
 
-    `states` are those of sessions that live now. `spent` is what sessions spent in a period, in place of all they cost.
+    `states` are those of sessions that live now. `spent` is the cost in a period, instead of the whole cost.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class SessionSelection:
     ) -> None:
         self._db = db
         self.wanted = wanted
-        self.is_counted = is_counted  # whether anybody has looked at what sessions cost
+        self.is_counted = is_counted  # whether the costs of sessions were counted
         self._spent = spent
         self._live_by_name = states or {}
         self.values = ListValues(db)
         self._filters = dict(self._made(wanted))
 
     def _made(self, wanted: SessionFilter) -> Iterable[tuple[str, Condition]]:
-        """The filters that are asked for."""
+        """The conditions of the given filters, by name."""
         values = self.values
         if wanted.project is not None:
             yield "project", with_any(values.in_project(wanted.project))
@@ -119,7 +119,7 @@ class SessionSelection:
         )
 
     def state_of(self, session: TableSession) -> str:
-        """What a session does, as far as is known."""
+        """The current state of a session, else its stored one."""
         return self._live_by_name.get((session.agent, session.id), session.state)
 
     def _where(self, *names: str) -> Condition:
@@ -190,7 +190,7 @@ class SessionSelection:
         return _ranked(FacetCount(name, name, n) for name, n in counts.items())
 
     def tools(self) -> list[FacetCount]:
-        """The tools that do: called at all, or with the verdict that is asked for."""
+        """Facet of tools: called at all, or with the verdict of the filter."""
         verdict, names = self.wanted.verdict, self.values
         meant: dict[str, list[int]] = {}
         if verdict is None:
@@ -211,7 +211,7 @@ class SessionSelection:
         return _ranked(found)
 
     def verdicts(self) -> list[FacetCount]:
-        """The verdicts that do: of any call, or of the tool that is asked for."""
+        """Facet of verdicts: of any call, or of the tool of the filter."""
         tool, names = self.wanted.tool, self.values.of(FacetKind.VERDICT)
         if tool is None:
             counts = [(names[id], n) for id, n in self._counts(FacetKind.VERDICT, "use").items()]
@@ -239,7 +239,7 @@ class SessionSelection:
         return self._count(*all_of([with_any(ids), self._where(name)]))
 
     def months(self) -> list[tuple[Month, int]]:
-        """The months in which any of them lived, whatever time is asked for; the last first."""
+        """The months in which the sessions were active, without the filter by time; the latest first."""
         timed = (f"s.started_ms <> {NO_TIME} and s.last_ms <> {NO_TIME}", list[Any]())
         where, values = all_of([timed, self._where(_TIME)])
         return months_of(
@@ -291,7 +291,7 @@ class SessionSelection:
 
     @cached_property
     def _costs(self) -> tuple[str, list[Any]]:
-        """Sessions beside what they cost, as `s` and `c`."""
+        """SQL source of sessions joined with their costs, as `s` and `c`."""
         if self._spent is None:
             return "list_rows s left join cost_rows c on c.session = s.session", []
         columns = [f"value ->> {n} as {name}" for n, name in enumerate(SUMMED_COSTS)]
@@ -302,13 +302,13 @@ class SessionSelection:
         return source, [cost_json(self._spent)]
 
     def _spent_by(self, sessions: list[TableSession]) -> Mapping[str, SessionCost]:
-        """What sessions cost, by their ids."""
+        """Costs of sessions, by their ids."""
         if not self.is_counted:
             return {}
         return costs_at(self._db, [one.id for one in sessions]) if self._spent is None else self._spent
 
     def sums(self) -> SelectionTotals:
-        """What they come to."""
+        """Totals of the selected sessions."""
         source, given = self._costs
         where, values = self._where()
         is_counted = self.is_counted

@@ -162,7 +162,7 @@ class CallSelection:
 
     @cached_property
     def _by_name(self) -> dict[int, _Tool]:
-        """The calls of each tool as it is written, whatever tool is asked for."""
+        """The calls of each tool, by its exact name, without the filter by tool."""
         where, values = self._where(tools=None)
         asked = (
             "select l.tool, count(*), sum(l.verdict = 'error'), count(l.took_ms), max(l.took_ms), total(l.took_ms) "
@@ -182,7 +182,7 @@ class CallSelection:
 
     @cached_property
     def tools(self) -> list[ToolFigures]:
-        """How each tool did, whatever tool is asked for; the most called first."""
+        """Figures of each tool, without the filter by tool; the most called first."""
         servers = {server for name, _ in self._groups for server in _servers(name)}
         return [
             self._figures(tool, self._called(tool) if tool.lower().rstrip("_") in servers else ids)
@@ -248,7 +248,7 @@ class CallSelection:
 
     @cached_property
     def verdicts(self) -> list[tuple[str, int]]:
-        """How many calls ended how, whatever verdict is asked for; the commonest first."""
+        """Number of calls by verdict, without the filter by verdict; the commonest first."""
         where, values = self._where(tools=self._tools_meant, with_verdict=False)
         asked = f"select l.verdict, count(*) from {_BY_TOOL} where {where} group by l.verdict"
         counts = [(as_text(verdict), n) for verdict, n in self._db.execute(asked, values)]
@@ -321,7 +321,7 @@ def _cursor(one: CallLine, sort: Sort) -> CallCursor:
 
 
 def _servers(tool: str) -> Iterator[str]:
-    """The names by which a tool of MCP is meant with others: `mcp__github` means `mcp__github__list`, too."""
+    """The names that select an MCP tool together with others: `mcp__github` selects `mcp__github__list`, too."""
     parts = tool.lower().split("__")
     if parts[0] == "mcp":
         yield from ("__".join(parts[:n]) for n in range(1, len(parts)))

@@ -97,7 +97,7 @@ class ListValues:
         return [id for id, (name, how) in uses if how == verdict and is_tool(name, tool)]
 
     def has_narrower_tools(self, tool: str) -> bool:
-        """Whether others are meant by the name of a tool, too."""
+        """Whether the name of a tool selects other tools, too."""
         return tool.startswith(_MCP) and len(self.uses_meant(tool, None)) > 1
 
 

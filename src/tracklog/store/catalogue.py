@@ -122,7 +122,7 @@ def put_reading(db: sqlite3.Connection, read: FileRead) -> None:
 
 
 def put_out_of_reach(db: sqlite3.Connection, id: int, why: str) -> None:
-    """Notes that a log could not be read now; what is known of it stays, and it is tried again."""
+    """Record that a log could not be read now; its data stays, and it is tried again."""
     change_file(db, id, problem=why, ctime_ns=OUT_OF_REACH)
     db.execute("update log_files set size = ? where id = ? and state = 'kept'", (UNREAD, id))
 

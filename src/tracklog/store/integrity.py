@@ -51,7 +51,7 @@ def has_our_schema(db: sqlite3.Connection) -> bool:
 def has_our_values(db: sqlite3.Connection) -> bool:
     """Whether every value has a type that its column allows, and is in its indexes too.
 
-    What cannot be read now, because of the disk or a lock, does not count as wrong.
+    A value that cannot be read now, because of the disk or a lock, does not count as wrong.
     """
     try:
         wrong = (_wrong_in(db, table) for (table,) in db.execute(_TABLES).fetchall())

@@ -51,7 +51,7 @@ class KnownFile(msgspec.Struct, kw_only=True):
 
     @property
     def stamp(self) -> FileStamp:
-        """What a listing shows of the log as long as nobody wrote to it."""
+        """Size, times and inode of the log when it was last read."""
         return FileStamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
     @property

@@ -23,13 +23,13 @@ _FILE = "data/price_book.json"
 
 
 class Clause(msgspec.Struct, frozen=True, array_like=True):
-    """One thing that is asked of a model's name, in lower case."""
+    """One condition on a model's name, in lower case."""
 
     kind: Literal["equals", "starts_with", "ends_with", "contains", "regex"]
     text: str
 
     def holds(self, name: str) -> bool:
-        """Whether the name is like that."""
+        """Whether the name meets the condition."""
         kind, text = self.kind, self.text
         if kind == "equals":
             return name == text
@@ -194,7 +194,7 @@ class ModelName(NamedTuple):
 
 
 def read_name(model: str) -> ModelName | None:
-    """The name without what clients and gateways put around it; None if it cannot be a model's."""
+    """Parse a model's name: strip additions of clients and gateways; None if it cannot be one."""
     if len(model) > _LONGEST:
         return None
     *before, name = _WINDOW.sub("", model.strip().lower()).split("/")

@@ -1,7 +1,7 @@
-"""Prices that a person wrote down: TOML, one `[[price]]` for each model, day and terms.
+"""The user's own prices in TOML, one `[[price]]` for each model, day and terms.
 
 [[price]]
-model = "my-gateway-model"      # or a list of names; * at the end stands for anything
+model = "my-gateway-model"      # or a list of names; a * at the end matches anything
 since = 2026-03-13              # if it was another price before
 terms = "fast"                  # if only for these: fast, batch, priority, flex
 input = 0.60                    # dollars for a million tokens

@@ -1,4 +1,4 @@
-"""Brings the ledger in the index up to the logs that the index knows.
+"""Bring the ledger in the index up to date with the logs that the index knows.
 
 Rules
   1. A log is searched by the same scan as without an index, so both agree. It is searched again only if its bytes are
@@ -352,7 +352,7 @@ def _logs(known: _Known, ledger: Ledger, ids: Sequence[int], tops: Sequence[int]
 
 
 def _as_unread(log: SettledLog, why: str | None, files: Mapping[int, LogFile]) -> SettledLog:
-    """A log that could not be read now is not settled with what it was counted as."""
+    """A log that could not be read now, marked so that it does not count as settled."""
     if why is None:
         return log
     file = files[log.file]

@@ -44,13 +44,13 @@ class SessionCost(msgspec.Struct, frozen=True, gc=False):
 def stored_costs(
     db: Connection, prices: Prices, wanted: RequestFilter | None = None, files: Files | None = None
 ) -> dict[str, SessionCost]:
-    """What the sessions of all or some logs spent with the requests that are meant."""
+    """Cost of the matching requests, by session, of all or some logs."""
     question = LedgerQuery("session", UTC, wanted or RequestFilter())
     return costs_in(report_of(db, prices, question, files)[0])
 
 
 def costs_in(made: UsageReport) -> dict[str, SessionCost]:
-    """What a report by session says of each."""
+    """Cost of each session, from a report by session."""
     sums = sums_in(made)
     return {row.key: _cost_of(row, sums[row.key]) for row in made.rows}
 
@@ -88,7 +88,7 @@ def put_costs(db: Connection, costs: Mapping[str, SessionCost], *, gone: Iterabl
 
 
 def costs_at(db: Connection, sessions: Iterable[str]) -> dict[str, SessionCost]:
-    """What some sessions cost, those of which nothing is known left out."""
+    """Costs of some sessions, without those that have no known cost."""
     asked = f"select {', '.join(_COLUMNS)} from cost_rows where session = ?"
     found = (db.execute(asked, (storable(one),)).fetchone() for one in dict.fromkeys(sessions))
     return {as_text(row[0]): _cost(row[1:]) for row in found if row is not None}
