@@ -21,6 +21,7 @@ from tracklog.secrets.identity import known
 from tracklog.secrets.redact import NotClean, Redactor, redactor_of
 from tracklog.secrets.redact import Review as Review
 from tracklog.sources.files import CHUNK, NotReadable, chunks, open_log
+from tracklog.sources.log_file import is_compressed
 
 _STDIN = Path("-")
 
@@ -93,7 +94,7 @@ def _input(path: Path, home: Home, stack: ExitStack, stdin: IO[bytes] | None) ->
         return _Input(None, stream, stream.tell())
     real = Path(os.path.realpath(path))
     name = os.path.abspath(path)
-    if path.suffix == ".zst":
+    if is_compressed(path):
         stream = stack.enter_context(_kept(chunks(real), home))
         return _Input(name, stream, stream.tell())
     plain = stack.enter_context(open_log(real))

@@ -31,7 +31,7 @@ from tracklog.agents.registry import ONE_DOCUMENT
 from tracklog.errors import why_failed
 from tracklog.sources.files import CHUNK, NotReadable, chunks, open_log
 from tracklog.sources.lines import HEAD_BYTES, KEPT_BYTES, Cutter, Line
-from tracklog.sources.log_file import LogFile
+from tracklog.sources.log_file import LogFile, is_compressed
 from tracklog.sources.tail.identity import GOES_ON, FileIdentity, IdentityTracker
 
 _QUIET_S = 2.0
@@ -348,7 +348,7 @@ class _Open:
         log = self._log
         if log._unpacked is not None:
             return log._unpacked
-        if (log.file.stored or log.file.path).suffix == ".zst":
+        if is_compressed(log.file.stored or log.file.path):
             log._unpacked = _unpacked(log)
             return log._unpacked
         self._stream = open_log(log.file)

@@ -49,7 +49,7 @@ from tracklog.sessions.tables_session import (
     verdicts_of,
 )
 from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.log_file import THREAD_KINDS, LogFile, Root
+from tracklog.sources.log_file import THREAD_KINDS, LogFile, Root, is_compressed
 from tracklog.sources.tail.identity import is_gone
 from tracklog.store.database import Database
 from tracklog.store.scope import Scope
@@ -212,7 +212,7 @@ def _copies(mains: Sequence[LogFile]) -> dict[str, str]:
 
 def _begins_with(longer: LogFile, file: LogFile) -> bool:
     """Whether a log has the first and last bytes of another one, at the same offsets."""
-    if file.stored is not None or longer.stored is not None or file.path.suffix == ".zst":
+    if file.stored is not None or longer.stored is not None or is_compressed(file.path):
         return file.path.name == longer.path.name and file.size == longer.size
     size = min(file.size, _MARK)
     try:

@@ -21,7 +21,7 @@ from typing import Literal
 from tracklog.agents.supported import support_for
 from tracklog.archive.locate import known_log
 from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.log_file import LINE_SUFFIXES, THREAD_KINDS, FileKind, LogFile
+from tracklog.sources.log_file import COMPRESSED, LINE_SUFFIXES, THREAD_KINDS, FileKind, LogFile, plain_name
 from tracklog.sources.tail.identity import GOES_ON, HEAD_BYTES, bytes_at, is_gone, length_of, mark_of
 from tracklog.store.file_stamps import OUT_OF_REACH
 from tracklog.store.values import Archived, KnownFile
@@ -220,7 +220,7 @@ def _names(row: KnownFile) -> set[Name]:
 
 def _is_away(path: str, here: Collection[str]) -> bool:
     """Whether the log is gone, or is a compressed copy that is ignored next to the uncompressed file."""
-    return (path.endswith(".zst") and path.removesuffix(".zst") in here) or is_gone(path)
+    return (path.endswith(COMPRESSED) and plain_name(path) in here) or is_gone(path)
 
 
 class OutputChanges:

@@ -24,7 +24,7 @@ from tracklog.model.json_text import BOM, WHITE
 from tracklog.model.records import Piece
 from tracklog.sources.files import NotReadable, chunks, stored_chunks
 from tracklog.sources.lines import Line
-from tracklog.sources.log_file import LogFile, Skipped
+from tracklog.sources.log_file import LogFile, Skipped, is_compressed
 
 _BLOCK = 1 << 20
 _SMALL_BLOCK = 1 << 17  # as the archive gives its bytes
@@ -167,7 +167,7 @@ def _prove(file: LogFile, tell: Callable[[int], None]) -> VerifyResult:
             _count(proof, line, pieces)
         proof.identical = all_stand and again.digest() == contents.digest()
     proof.sha256 = contents.hexdigest()
-    if file.path.suffix == ".zst":
+    if is_compressed(file.path):
         proof.bytes, proof.sha256 = _of_stored(file)
     return proof
 

@@ -22,7 +22,7 @@ from tracklog.sessions.tables_calls import FoundCall
 from tracklog.sources.files import NotReadable
 from tracklog.sources.line_at import line_at
 from tracklog.sources.lines import Line
-from tracklog.sources.log_file import LogFile
+from tracklog.sources.log_file import LogFile, is_compressed
 from tracklog.store import catalogue
 from tracklog.store.database import Database
 
@@ -121,4 +121,4 @@ def _lines(
 
 
 def _is_packed(log: LogFile) -> bool:
-    return (log.stored or log.path).suffix == ".zst"
+    return is_compressed(log.stored or log.path)

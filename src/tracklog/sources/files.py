@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tracklog.errors import IMPOSSIBLE_NAME, why_failed, why_not_regular
-from tracklog.sources.log_file import LogFile
+from tracklog.sources.log_file import LogFile, is_compressed
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -169,7 +169,7 @@ def chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterat
 
 def _contents(file: LogFile | Path, start: int, *, size: int) -> Iterator[bytes]:
     with readable(file) as (log, descriptor):
-        if stored_path(log).suffix == ".zst":
+        if is_compressed(stored_path(log)):
             yield from _decompressed_chunks(log, descriptor, start, size=size)
         else:
             yield from _pieces(stored_path(log), descriptor, start, size=size)
@@ -193,7 +193,7 @@ def chunks_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memo
 def _contents_in(buffer: memoryview, file: LogFile | Path) -> Iterator[bytes | memoryview]:
     with readable(file) as (log, descriptor):
         path = stored_path(log)
-        if path.suffix == ".zst":
+        if is_compressed(path):
             yield from _decompressed_chunks(log, descriptor, 0, size=len(buffer))
             return
         position, into = 0, [buffer]

@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple, get_args
 Agent = Literal["claude", "codex"]
 AGENTS: tuple[Agent, ...] = get_args(Agent)
 UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"  # how both agents name sessions
-LINE_SUFFIXES = (".jsonl", ".jsonl.zst")
+COMPRESSED = ".zst"
+LINE_SUFFIXES = (".jsonl", f".jsonl{COMPRESSED}")
 
 
 class FileKind(StrEnum):
@@ -112,6 +113,16 @@ THREAD_KINDS = MAIN_KINDS | {FileKind.SUBAGENT}
 NOT_THERE = -1  # the time of a folder that is not there
 _TOO_FRESH_NS = 100_000_000  # within the same tick of the clock, a folder may change and keep its time
 _UNCERTAIN = -2
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether a file holds a log compressed, as its name says: its offsets are not those of the log."""
+    return path.suffix == COMPRESSED
+
+
+def plain_name(name: str) -> str:
+    """The name, or path, that a log has uncompressed."""
+    return name.removesuffix(COMPRESSED)
 
 
 def are_as_listed(folders: Mapping[str, int], files: Iterable[LogFile]) -> bool:

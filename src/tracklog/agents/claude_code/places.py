@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from tracklog.agents.roots import claude_homes, user_home
 from tracklog.errors import UserError
 from tracklog.sources.folders import list_folder, log_file, stat_regular, walk
-from tracklog.sources.log_file import LINE_SUFFIXES, UUID, FileKind, LogFile, PathFacts, Skipped
+from tracklog.sources.log_file import LINE_SUFFIXES, UUID, FileKind, LogFile, PathFacts, Skipped, plain_name
 
 KNOWS_OUR_EVENTS = (2, 1, 100)  # the first release seen to know them all; 2.0.30 does not
 _TAIL_BYTES = 256 << 10
@@ -218,7 +218,7 @@ def place_in_home(file: LogFile, session: str, *, is_main: bool, cwd: str) -> Pu
     if file.kind is FileKind.TOOL_RESULT:
         return project / session / "tool-results" / file.path.name
     folder = project / session / "subagents" if file.kind in (FileKind.SUBAGENT, FileKind.META) else project
-    name = file.path.name.removesuffix(".zst") if file.path.name.endswith(LINE_SUFFIXES) else file.path.name
+    name = plain_name(file.path.name) if file.path.name.endswith(LINE_SUFFIXES) else file.path.name
     return folder / name
 
 

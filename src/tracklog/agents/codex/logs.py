@@ -17,7 +17,7 @@ from tracklog.agents.base import AgentLogs, Head, HeadOf, LogOwner, SessionFiles
 from tracklog.agents.codex.places import rollout_name
 from tracklog.model.ids import MAIN, ThreadId
 from tracklog.sources.files import NotReadable, chunks
-from tracklog.sources.log_file import MAIN_KINDS, LogFile
+from tracklog.sources.log_file import MAIN_KINDS, LogFile, is_compressed, plain_name
 
 if TYPE_CHECKING:
     from tracklog.model.lineage.trace import Trace
@@ -109,7 +109,7 @@ def _root_of(thread: str, threads: dict[str, Head]) -> str:
 def _each_once(files: Iterator[LogFile]) -> Iterator[LogFile]:
     copies: dict[str, list[LogFile]] = defaultdict(list)
     for file in files:
-        copies[file.path.name.removesuffix(".zst")].append(file)
+        copies[plain_name(file.path.name)].append(file)
     for same in copies.values():
         if len(same) == 1 or not rollout_name(same[0].path.name):
             yield from same
@@ -118,7 +118,7 @@ def _each_once(files: Iterator[LogFile]) -> Iterator[LogFile]:
 
 
 def _length(file: LogFile) -> int:
-    if file.stored is not None or file.path.suffix != ".zst":
+    if file.stored is not None or not is_compressed(file.path):
         return file.size
     try:
         return sum(map(len, chunks(file)))

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tracklog.sources.folders import list_folder, log_file, walk
-from tracklog.sources.log_file import LINE_SUFFIXES, UUID, FileKind, LogFile, PathFacts, Skipped
+from tracklog.sources.log_file import LINE_SUFFIXES, UUID, FileKind, LogFile, PathFacts, Skipped, plain_name
 
 _ROLLOUT_NAME = re.compile(
     rf"rollout-\d{{4}}-\d\d-\d\d(?:T\d\d-\d\d-\d\d)?-(?P<thread>{UUID})(?:_(?P<rollout>{UUID}))?"
@@ -81,7 +81,7 @@ def session_of(name: str) -> str | None:
 
 def place_in_home(file: LogFile) -> PurePosixPath:
     """Where in its home the client writes a rollout while it runs, wherever it was put later."""
-    name = file.path.name.removesuffix(".zst")
+    name = plain_name(file.path.name)
     day = _DAY.match(name)
     return PurePosixPath("sessions", *day.groups(), name) if day else PurePosixPath("sessions", name)
 
@@ -90,8 +90,8 @@ def _find_rollouts(top: Path, root: Path) -> Iterator[LogFile | Skipped]:
     for folder, listing in walk(top, max_depth=_DATE_FOLDERS_DEPTH, may_be_link=True):
         yield from listing.skipped
         for name, status in listing.files.items():
-            kind = _kind_in_sessions(name)
-            if name.endswith(".jsonl.zst") and name.removesuffix(".zst") in listing.files:
+            kind, plain = _kind_in_sessions(name), plain_name(name)
+            if plain != name and plain.endswith(".jsonl") and plain in listing.files:
                 yield Skipped(folder / name, "the same log stands uncompressed beside it")
             elif kind is not None:
                 thread = session_of(name)

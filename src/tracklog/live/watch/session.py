@@ -43,7 +43,7 @@ from tracklog.model.ids import MAIN
 from tracklog.model.records import opened
 from tracklog.model.states import SETTLES_MS, SILENT_MS, Doing, LiveState, Sign, not_ahead, state_of
 from tracklog.sources.files import NotReadable, open_log
-from tracklog.sources.log_file import LogFile
+from tracklog.sources.log_file import LogFile, is_compressed
 from tracklog.sources.process_start import Alive
 
 MINUTE_MS = 60_000
@@ -105,7 +105,7 @@ def began_ms(file: LogFile) -> int | None:
 
 def minutes_in(file: LogFile, until_ms: int | None) -> Minutes:
     """The lines that a log has of the hour before a moment."""
-    if until_ms is None or file.path.suffix == ".zst":
+    if until_ms is None or is_compressed(file.path):
         return Minutes()
     oldest, is_whole = until_ms - SHOWN * MINUTE_MS, False
     counted: Counter[int] = Counter()

@@ -37,7 +37,7 @@ from tracklog.model.events import SessionDescribed
 from tracklog.model.ids import MAIN
 from tracklog.reading.session_files import LogNames, Name, SessionFiles, ThreadName, thread_of
 from tracklog.reading.session_reader import told_by
-from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Root
+from tracklog.sources.log_file import MAIN_KINDS, FileKind, LogFile, Root, is_compressed
 from tracklog.sources.spool import SpoolTail, lines_seen
 
 _FOLLOWED = MAIN_KINDS | {FileKind.SUBAGENT}
@@ -224,7 +224,7 @@ class Watch:
     def _read_changed(self, file: LogFile) -> None:
         if file.kind is FileKind.REGISTRY:
             self._processes.refresh_soon(file.agent)
-        elif file.kind in _FOLLOWED and file.agent is not None and file.path.suffix != ".zst":
+        elif file.kind in _FOLLOWED and file.agent is not None and not is_compressed(file.path):
             if file.size >= 0:
                 self._read_log(file)
         elif file.kind is FileKind.META and file.size >= 0:

@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple
 
 from tracklog.errors import why_failed
 from tracklog.sources.files import NotReadable, chunks, readable, stored_path
-from tracklog.sources.log_file import LogFile
+from tracklog.sources.log_file import LogFile, is_compressed
 
 IdentityAnswer = Literal["same", "grown", "rewritten", "replaced", "gone"]
 GOES_ON: frozenset[IdentityAnswer] = frozenset({"same", "grown"})  # with the bytes that were read
@@ -53,7 +53,7 @@ class FileIdentity(NamedTuple):
         path = stored_path(file)
         try:
             with readable(file) as (log, descriptor):
-                if stored_path(log).suffix != ".zst":
+                if not is_compressed(stored_path(log)):
                     return self.compare_open(descriptor)
                 pieces, n_bytes = _gathered(_contents(log), self._spans, most=self.offset + 1)
                 return self._answer(os.fstat(descriptor), n_bytes, pieces)
@@ -198,7 +198,7 @@ def pieces_of(file: LogFile | Path | int, spans: Sequence[_Span]) -> list[bytes]
         return _read(file, spans)
     try:
         with readable(file) as (log, descriptor):
-            if stored_path(log).suffix != ".zst":
+            if not is_compressed(stored_path(log)):
                 return _read(descriptor, spans)
             most = max(start + length for start, length in spans)
             return _gathered(_contents(log), spans, most=most)[0]
