@@ -6,11 +6,9 @@ from pathlib import Path
 
 from tests.store.made_index import AT, CLAUDE_LOG, ONE, UNLISTED, made_index, put
 from tracklog.sessions.tables_columns import (
-    LedgerMark,
     SessionLine,
     SubagentLine,
     active_times,
-    ledger_marks,
     session_lines,
     subagent_counts,
     subagents_of,
@@ -91,29 +89,3 @@ def test_subagents_are_told_without_those_that_only_got_ready(tmp_path: Path) ->
                 SubagentLine("a3", "helper", None, "ended", 3),
             ]
         }
-
-
-def test_the_mark_of_a_log_differs_when_it_is_counted_anew(tmp_path: Path) -> None:
-    home = made_index(tmp_path)
-    with opened(home) as index, index.transaction() as db:
-        db.execute("delete from ledger_logs")
-        put(
-            db,
-            "ledger_logs",
-            file=1,
-            generation=1,
-            contents_bytes=500,
-            path=CLAUDE_LOG,
-            agent="claude",
-            session=ONE,
-            thread="main",
-            is_main=1,
-            is_counted=1,
-            component=7,
-        )
-        last = db.execute("select max(rowid) from sum_rows where file = 1").fetchone()[0]
-        before = ledger_marks(db)
-        db.execute("update ledger_logs set contents_bytes = 600")
-        after = ledger_marks(db)
-    assert before == {1: LedgerMark(ONE, 7, 1, 500, last)}
-    assert after == {1: LedgerMark(ONE, 7, 1, 600, last)}

@@ -152,10 +152,6 @@ def _details(values: Iterable[Any]) -> CallDetails:
     return made._replace(timed_out=bool(made.timed_out), did=made.did or "")
 
 
-_LEDGER_MARKS = (
-    "select log.file, log.session, log.component, log.generation, log.contents_bytes, "
-    "(select max(rowid) from sum_rows own where own.file = log.file) from ledger_logs log where is_counted"
-)
 _AT_ONCE = 5000  # sessions in one question; more are asked for by asking for all
 
 
@@ -193,16 +189,6 @@ class SubagentLine(NamedTuple):
     state: str | None
     calls: int | None
     has_log: bool = True  # of its own
-
-
-class LedgerMark(msgspec.Struct, gc=False, frozen=True):
-    """State of a log when its sums were made: while the mark is the same, so are the sums."""
-
-    session: str
-    component: int
-    generation: int
-    contents_bytes: int
-    last_sum: int | None  # the number of its last row of sums
 
 
 _COLUMNS = ", ".join(("id", *SessionLine.__struct_fields__[1:-1]))
@@ -248,11 +234,6 @@ def subagents_of(db: sqlite3.Connection, rows: Collection[int]) -> dict[int, lis
     for row, *values in _asked_of(db, asked, rows):
         found.setdefault(row, []).append(SubagentLine(*_texts(tuple(values))))
     return found
-
-
-def ledger_marks(db: sqlite3.Connection) -> dict[int, LedgerMark]:
-    """Marks of the logs that the ledger counts, by their numbers."""
-    return {row[0]: LedgerMark(as_text(row[1]), *row[2:]) for row in db.execute(_LEDGER_MARKS)}
 
 
 def _asked_of(db: sqlite3.Connection, asked: str, rows: Collection[int]) -> Iterable[tuple[Any, ...]]:
