@@ -8,7 +8,7 @@ import pytest
 from tracklog.agents.discovery import find_one
 from tracklog.live.watch import follow
 from tracklog.live.watch.follow import OF_A_QUIET_ONE
-from tracklog.live.watch.tail import PATIENCE_S, FollowedLogs, TailChunk
+from tracklog.live.watch.tail import PATIENCE_S, FollowedLogs, Tail, TailChunk
 from tracklog.sources.log_file import LogFile, Root
 
 SESSION = "11111111-aaaa-4aaa-8aaa-111111111111"
@@ -227,3 +227,38 @@ def test_of_a_log_that_is_gone_nothing_is_kept(tmp_path: Path) -> None:
     clock.now += HOUR_S + 1
     logs.sweep(())
     assert logs.offsets({}) == {}
+
+
+def test_what_it_takes_to_follow_a_log_does_not_grow_with_the_number_of_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each log was compared with every log that was followed before: a thousand subagents took a million comparisons."""
+    n_compared = 0
+    offset_in = Tail.offset_in
+
+    def counted(tail: Tail, file: LogFile) -> int | None:
+        nonlocal n_compared
+        n_compared += 1
+        return offset_in(tail, file)
+
+    monkeypatch.setattr(Tail, "offset_in", counted)
+    paths = [tmp_path / "projects" / "-p" / f"{n:08}-aaaa-4aaa-8aaa-111111111111.jsonl" for n in range(60)]
+    paths[0].parent.mkdir(parents=True)
+    logs = FollowedLogs()
+    logs.begin([])
+    for path in paths:
+        write(path, "a")
+        assert told(logs, path) == ["a"]
+    assert n_compared <= len(paths)
+
+
+def test_a_log_that_is_renamed_and_moved_goes_on(tmp_path: Path) -> None:
+    path, logs = place(tmp_path), FollowedLogs()
+    logs.begin([])
+    write(path, "a")
+    told(logs, path)
+    there = tmp_path / "projects" / "-q" / path.name.replace("11111111-", "22222222-")
+    there.parent.mkdir()
+    path.rename(there)
+    write(there, "b")
+    assert told(logs, there) == ["b"]

@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 from array import array
 from bisect import bisect_left
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -185,14 +186,21 @@ class Gone(NamedTuple):
     why: str
 
 
+OnPlace = Callable[[int, int], object]  # hears device and inode
+
+
 class Follower:
     """Reads what was appended to one file since the last read."""
 
-    def __init__(self, path: Path, offset: int = 0, *, limit: int = CHUNK) -> None:
+    def __init__(
+        self, path: Path, offset: int = 0, *, limit: int = CHUNK, on_place: OnPlace | None = None
+    ) -> None:
+        """`on_place` is called with device and inode of each file that is followed, before it is read."""
         self.path = path
         self.offset = offset
         self.left: FileIdentity | None = None  # the file that was here before, if it was replaced
         self._limit = limit
+        self._on_place = on_place
         self._status: os.stat_result | None = None  # of the file when it was last read
         self._tracker = IdentityTracker()  # of what was read before, with the first question
 
@@ -228,11 +236,14 @@ class Follower:
         return appended
 
     def _why_not_the_same(self, descriptor: int) -> str | None:
-        before, self._status = self.identity, os.fstat(descriptor)
+        before, status = self.identity, os.fstat(descriptor)
+        if self._on_place is not None and not self.is_of(status.st_dev, status.st_ino):
+            self._on_place(status.st_dev, status.st_ino)
+        self._status = status
         if before is not None and not self.is_of(before.device, before.inode):
             self.left = before
             return "replaced"
-        if self._status.st_size < self.offset:
+        if status.st_size < self.offset:
             return "shorter"
         if before is None:
             self._tracker = IdentityTracker.at(descriptor, self.offset)

@@ -50,6 +50,9 @@ _AT_ONCE = 256 << 10
 _CLOSES = ord("}")
 
 
+Place = tuple[int, int]  # device and inode of a file
+
+
 class TailChunk(NamedTuple):
     """A piece of a log, and its events."""
 
@@ -67,15 +70,21 @@ class Tail:
     """One log. `before` gives the pieces of its end at the first look, `more` what was written since."""
 
     def __init__(
-        self, file: LogFile, *, known_to: int | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        file: LogFile,
+        *,
+        known_to: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        places: dict[Place, list[Tail]] | None = None,
     ) -> None:
-        """`known_to` is the number of bytes that are not new; None: all that are there now."""
+        """`known_to` is the number of bytes that are not new; None: all that are there now. The tail adds itself to `places`."""
         self.file = file
         self._stood_in = file.path.parent
         self._clock = clock
         self._began_at = file.size if known_to is None else min(known_to, file.size)
         start, n_lines = _start_of_the_end(file, self._began_at)
-        self._follower = Follower(file.path, start, limit=_AT_ONCE)
+        self._places = {} if places is None else places
+        self._follower = Follower(file.path, start, limit=_AT_ONCE, on_place=self._add_place)
         self._cutter = Cutter(offset=start, number=n_lines + 1)
         self._reader = reader_for(file)
         self._translator = translator_of(file)
@@ -99,6 +108,12 @@ class Tail:
         """Follow the log at its new path."""
         self._stood_in, self.file = self.file.path.parent, file
         self._follower.path = file.path
+
+    def _add_place(self, device: int, inode: int) -> None:
+        """Note where a file is that this log is or was."""
+        tails = self._places.setdefault((device, inode), [])
+        if self not in tails:
+            tails.append(self)
 
     def offset_in(self, file: LogFile) -> int | None:
         """How far a file was read that was this log and has another name now; None if it was never this log."""
@@ -182,7 +197,7 @@ class Tail:
 
     def _read_from_the_beginning(self) -> None:
         left = self._follower.left
-        self._follower = Follower(self.file.path, limit=_AT_ONCE)
+        self._follower = Follower(self.file.path, limit=_AT_ONCE, on_place=self._add_place)
         self._follower.left = left
         self._note_beginning()
 
@@ -272,13 +287,25 @@ class FollowedLogs:
         self._is_first = sizes is None
         self._left_at = dict(sizes or {})  # how far the logs were read that are not followed now
         self._tails: dict[str, Tail] = {}
+        self._places: dict[
+            Place, list[Tail]
+        ] = {}  # which tail a file is or was, also of some that were forgotten
+        self._named: dict[
+            str, dict[str, None]
+        ] = {}  # the paths of all logs by name, also of some that were forgotten
         self._changed_at: dict[str, float] = {}
         self._swept_at = self._rested_at = clock()
+        self._note_names(self._left_at)
 
     def begin(self, found: Iterable[LogFile]) -> None:
         """Without an earlier watch, note the present size of each log as already reported."""
         if self._is_first:
             self._left_at = {str(file.path): file.size for file in found}
+            self._note_names(self._left_at)
+
+    def _note_names(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            self._named.setdefault(path.rpartition("/")[2], {})[path] = None
 
     def changed(self, file: LogFile) -> Tail | None:
         """The tail of a log that has changed; None if it is not followed yet."""
@@ -297,9 +324,10 @@ class FollowedLogs:
         if tail is None:
             offset = self._known_offset(file)
             offset = 0 if offset is None and file.size <= LONGEST else offset
-            tail = Tail(file, known_to=offset, clock=self._clock)
+            tail = Tail(file, known_to=offset, clock=self._clock, places=self._places)
         self._left_at.pop(path, None)
         self._tails[path] = tail
+        self._note_names([path])
         self._changed_at[path] = self._clock()
         return tail
 
@@ -325,7 +353,18 @@ class FollowedLogs:
             if now - changed_at >= _QUIET_S:
                 self._forget(path)
         self._left_at = {path: offset for path, offset in self._left_at.items() if path in known}
+        self._forget_places()
         return True
+
+    def _forget_places(self) -> None:
+        """Drop names and places of logs that are neither followed nor known any more."""
+        self._named = {}
+        self._note_names([*self._left_at, *self._tails])
+        followed = set(map(id, self._tails.values()))
+        for place, tails in list(self._places.items()):
+            tails[:] = [tail for tail in tails if id(tail) in followed]
+            if not tails:
+                del self._places[place]
 
     def _rest_the_quiet(self, now: float) -> None:
         for path, changed_at in self._changed_at.items():
@@ -338,20 +377,26 @@ class FollowedLogs:
 
     def _moved_here(self, file: LogFile) -> Tail | None:
         """The tail of a log that was at another path, where it no longer is."""
-        name = f"/{file.path.name}"
-        for path, tail in self._tails.items():
-            if (path.endswith(name) or tail.offset_in(file) is not None) and is_gone(path):
-                del self._tails[path], self._changed_at[path]
+        alike = [str(tail.file.path) for tail in self._tails_of(file) if tail.offset_in(file) is not None]
+        for path in (*alike, *self._named.get(file.path.name, ())):
+            if path in self._tails and is_gone(path):
+                tail = self._tails.pop(path)
+                del self._changed_at[path]
                 tail.move_to(file)
                 return tail
         return None
 
+    def _tails_of(self, file: LogFile) -> list[Tail]:
+        """The followed logs that are or were this file, if it still holds what they were."""
+        tails = self._places.get((file.device, file.inode), ())
+        return [tail for tail in tails if self._tails.get(str(tail.file.path)) is tail]
+
     def _known_offset(self, file: LogFile) -> int | None:
         """How far an unfollowed log was read, here or at its earlier path; None if it is new."""
-        put_aside = (offset for tail in self._tails.values() if (offset := tail.offset_in(file)) is not None)
-        offset = next(put_aside, None)
+        put_aside = (tail.offset_in(file) for tail in self._tails_of(file))
+        offset = next((offset for offset in put_aside if offset is not None), None)
         if offset is None:
             offset = self._left_at.get(str(file.path))
-        name = f"/{file.path.name}"
-        moved = (path for path in self._left_at if path.endswith(name) and is_gone(path))
+        named = self._named.get(file.path.name, ())
+        moved = (path for path in named if path in self._left_at and is_gone(path))
         return next((self._left_at[path] for path in moved), None) if offset is None else offset
