@@ -78,6 +78,17 @@ def test_figures_of_a_tool_are_those_of_its_calls() -> None:
     assert chosen.verdicts == [("ok", 5), ("denied", 1), ("error", 1)]
 
 
+def test_figures_of_selected_sessions_are_those_of_their_calls() -> None:
+    every = CallSelection(TABLE, WantedCalls())
+    for same in (
+        CallSelection(TABLE, WantedCalls(session="id-")),
+        CallSelection(TABLE, WantedCalls(), SessionSelection(TABLE, SessionFilter(agent="claude"))),
+    ):
+        assert (same.tools, same.all_tools) == (every.tools, every.all_tools)
+    [bash, read] = CallSelection(TABLE, WantedCalls(session="id-2")).tools
+    assert (bash.p50_ms, bash.n_from_p50, read.p95_ms, read.n_at_max) == (9.0, 1, 2.0, 1)
+
+
 def test_a_tool_of_which_no_time_is_known_has_no_percentile() -> None:
     chosen = CallSelection(lists_of_calls([call(1, took_ms=None)]), WantedCalls())
     [figures] = chosen.tools

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
 from tracklog.model.session_rules import is_tool
@@ -225,6 +226,8 @@ class CallSelection:
         if not timed:
             return None
         at = -(-timed * percent // 100) - 1
+        if (times := self._times_of(ids)) is not None:
+            return times[at]
         way, behind = ("", at) if at * 2 < timed else ("desc", timed - 1 - at)  # from the nearer end
         source, where, values = self._timed(ids)
         asked = f"select l.took_ms from {source} where {where} order by l.took_ms {way} limit 1 offset ?"
@@ -233,9 +236,33 @@ class CallSelection:
     def _n_from(self, ids: list[int] | None, least: float | None) -> int:
         if least is None:
             return 0
+        if (times := self._times_of(ids)) is not None:
+            return len(times) - bisect_left(times, least)
         source, where, values = self._timed(ids)
         asked = f"select count(*) from {source} where {where} and l.took_ms >= ?"
         return int(self._db.execute(asked, [*values, least]).fetchone()[0])
+
+    def _times_of(self, ids: list[int] | None) -> list[float] | None:
+        """The known times of some tools in order; None: the indexes have them."""
+        if self._times is None:
+            return None
+        if ids is not None and len(ids) == 1:
+            return self._times.get(ids[0], [])
+        return sorted(
+            chain.from_iterable(some for id, some in self._times.items() if ids is None or id in ids)
+        )
+
+    @cached_property
+    def _times(self) -> dict[int, list[float]] | None:
+        """The known times by tool, where sessions are selected: each question would have to select them again."""
+        if self._sessions is None and self.wanted.session is None:
+            return None
+        where, values = all_of([self._where(tools=None), ("l.took_ms is not null", [])])
+        found: dict[int, list[float]] = {}
+        asked = f"select l.tool, l.took_ms from list_calls l where {where}"
+        for tool, took_ms in self._db.execute(asked, values):
+            found.setdefault(tool, []).append(took_ms)
+        return {tool: sorted(some) for tool, some in found.items()}
 
     def _timed(self, ids: list[int] | None) -> tuple[str, str, list[Any]]:
         """The index that has the times of these tools in order, and which of its calls fit."""
