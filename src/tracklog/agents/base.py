@@ -107,7 +107,7 @@ class SessionFiles(NamedTuple):
 
     @property
     def is_only_here(self) -> bool:
-        """Whether its transcripts stand nowhere but in our archive; without any, its other threads."""
+        """Whether its transcripts (if it has none, its other threads) are only in our archive."""
         threads = [file for file in self.files if file.kind in THREAD_KINDS]
         logs = [file for file in threads if file.kind in MAIN_KINDS] or threads
         return bool(logs) and all(file.stored is not None for file in logs)
@@ -179,7 +179,7 @@ class AgentLogs:
     """Where an agent's logs are, which of them form a session, and what differs in reading them."""
 
     has_id_per_thread = False  # the id that a log states is that of its thread, not of its session
-    has_output_files = False  # long output of tools stands in files of its own
+    has_output_files = False  # long output of tools is in separate files
     has_subagent_files = False  # subagents write logs of their own, which may name their session only inside
     path_names_session = False  # a log's path says to which session it belongs; else only its first lines do
     says_copies = False  # a log that holds the history of another session says so, and names it
@@ -191,7 +191,7 @@ class AgentLogs:
         return ()
 
     def owner_of(self, file: LogFile, has_transcript: Callable[[str], bool]) -> LogOwner:
-        """Whose log it is. `has_transcript` says whether a transcript of a session stands in the same folder."""
+        """The owner of a log. `has_transcript` says whether a session has a transcript in the same folder."""
         return LogOwner(file.session or file.path.stem, self.thread_of(file))
 
     def session_of(self, file: LogFile, has_transcript: Callable[[str], bool]) -> str | None:
@@ -199,15 +199,15 @@ class AgentLogs:
         return file.session
 
     def thread_of(self, file: LogFile) -> ThreadId:
-        """Whose work a log holds, as its name tells."""
+        """The thread whose work a log holds, by the log's name."""
         return MAIN if file.kind in MAIN_KINDS else ThreadId(file.path.parent.name)
 
     def homes_of(self, logs: Iterable[Path]) -> list[Path]:
-        """The homes in which logs stand, by their paths alone."""
+        """The homes that contain these logs, by their paths alone."""
         return []
 
     def folder_around(self, file: LogFile) -> Path:
-        """The folder in which the rest of a log's session stands, and the sessions that may share its history."""
+        """The folder of the rest of a log's session, and of the sessions that may share its history."""
         return file.path.parent
 
     def elsewhere(self, file: LogFile) -> Iterator[LogFile]:

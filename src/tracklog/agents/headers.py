@@ -1,4 +1,4 @@
-"""What the first lines of a log tell of its session: read where the path does not, and never more than needed."""
+"""Read the head of a log for its session, if its path does not name it, and no more than needed."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What a folder's own files would make a client do: a risk as a value, and the files read so that none slips through.
+"""Risks of a folder: what its own files would make a client do, and a reader of files that misses none.
 
 Rules
   1. Looking changes nothing and runs nothing, git included.
-  2. Fails closed: what cannot be read, is too large, or has a shape we do not know, is itself a risk.
-  3. A detail that does not fit is cut and carries a digest of the whole: two things that differ are never told alike.
-  4. What could not be looked at is told anew each time: nobody can trust it for good.
-  5. Looked for where the client looks, or further, never less far.
+  2. Fails closed: a file that cannot be read, is too large, or has a shape we do not know, is itself a risk.
+  3. A detail that is too long is cut and carries a digest of the whole: two different ones never look alike.
+  4. A file that could not be checked is reported each time: nobody can trust it for good.
+  5. Files are searched where the client searches, or further, never less far.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _MARK_TEXT = (
 
 
 class Sample(NamedTuple):
-    """Where the sample stands, and how much it is."""
+    """Path and size of the sample."""
 
     path: Path
     files: int

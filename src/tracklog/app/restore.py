@@ -1,4 +1,4 @@
-"""Put a deleted session back to where it stood."""
+"""Restore the logs of a deleted session from the archive."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def restore_session(
     dry_run: bool,
     talk: Talk = QUIET,
 ) -> RestoredSession:
-    """Put the logs of a session that are gone to where they stood, or below `to`; with `dry_run` only say which."""
+    """Restore the missing logs of a session to their paths, or below `to`; with `dry_run` only list them."""
     with indexed(roots, home=home, talk=talk, settles=False) as index:
         if index is None:
             raise NotThere("there is no archive yet: `tracklog index` makes it")
@@ -75,7 +75,7 @@ def _file(one: Restored) -> RestoredFile:
 
 
 def _rows_of(text: str, index: Index, *, agent: str | None, is_everywhere: bool) -> list[KnownFile]:
-    """The logs of the session that is meant."""
+    """The logs of the session that the user names."""
     database = index.database
     known = [
         row

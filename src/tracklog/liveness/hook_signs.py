@@ -1,12 +1,13 @@
-"""What a session does by the hooks that it ran: the newest sign of them.
+"""The newest sign of a session's state from its hooks.
 
 Rules
-  1. Stop is missing after every refusal and interrupt, one turn may have several, and a prompt that is submitted may be
-     a notice of the background: so nothing is counted, and every event stands for itself.
-  2. A permission is asked for from PermissionRequest until its call has an end: the answer Yes runs no hook. It names no
-     call, so it belongs to the last call of equal tool, input and thread; if that one has ended, the request came late.
-  3. A subagent's hooks say nothing of the main thread but that a thread waits for the person.
-  4. Notifications come seconds late: they say what no other hook has said, and move no beginning.
+  1. Stop is missing after every refusal and interrupt, one turn may have several, and a submitted prompt may be a
+     notice of the background: so nothing is counted, and every event is judged by itself.
+  2. A permission request is open from PermissionRequest until its call has an end: the answer Yes runs no hook. It
+     names no call, so it belongs to the last call of equal tool, input and thread; if that one has ended, the
+     request came late.
+  3. A subagent's hooks say nothing of the main thread, except that a thread waits for the person.
+  4. Notifications come seconds late: they add only what no other hook has said, and change no start time.
 """
 
 from __future__ import annotations

@@ -19,8 +19,7 @@ Rules
   4. A query is mapped by the same rules (search/query.py), so what is found here is what is found there.
   5. The extra words are computed for every text of every log, on the bytes that go into the index: plain ASCII without
      camelCase costs a copy and two searches.
-
-Names of tools and models are stored as numbers.
+  6. Names of tools and models are stored as numbers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""What a log of Claude Code shows of its descent: the ids at its ends and anywhere in it, and what each line says.
+"""Lineage of a Claude Code log: the ids at its ends and anywhere in it, and what each line shows.
 
 Rules
-  1. Bytes are searched, not parsed, but for the first ids of a log. Of the head and the tail HEAD_BYTES are read.
-  2. No marker stands in most forks (docs/formats/claude_code.md): copied lines give themselves away by the ids they keep.
+  1. Bytes are searched, not parsed, except for the first ids of a log. Of the head and the tail HEAD_BYTES are
+     read.
+  2. Most forks have no marker (docs/formats/claude_code.md): copied lines are recognised by the ids that they
+     keep.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class ClaudeLogs(AgentLogs):
                         yield found
 
     def project_of(self, file: LogFile) -> str | Path:
-        """The project's folder by name, since the same one may stand in several homes; elsewhere the whole path."""
+        """The name of the project's folder, as several homes may have it; for other folders the whole path."""
         folder = file.path.parent
         return folder.name if folder.parent.name == "projects" else folder
 

@@ -1,10 +1,10 @@
-"""For how long Claude Code keeps sessions.
+"""How long Claude Code keeps sessions before it deletes them.
 
 Rules
-  1. Claude Code deletes at its start what was not written to for `cleanupPeriodDays` days (30 unless it is set), each
-     file by its own time, in the folders of all projects (docs/archive.md#what-agents-delete).
-  2. Whoever starts it anywhere deletes with the settings that hold there: of those of several projects, the shortest
-     time counts. What the organisation sets holds everywhere.
+  1. At its start, Claude Code deletes files that were not written to for `cleanupPeriodDays` days (30 unless it is
+     set), each file by its own time, in the folders of all projects (docs/archive.md#what-agents-delete).
+  2. A start in any project deletes with that project's settings, so the shortest time of all projects counts.
+     Settings of the organisation hold everywhere.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def retention(
 
 
 def managed_settings(platform: str = sys.platform) -> list[Path]:
-    """Where an organisation's settings stand, what wins first."""
+    """The files of an organisation's settings, the strongest first."""
     base = Path("/Library/Application Support/ClaudeCode" if platform == "darwin" else "/etc/claude-code")
     parts = base / "managed-settings.d"
     added = sorted(parts.glob("*.json"), reverse=True) if parts.is_dir() else []

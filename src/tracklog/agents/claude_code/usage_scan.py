@@ -446,7 +446,7 @@ def _look_behind(block: UsageBlock, hits: LinesWith, file: LogFile, reading: _Re
 def _goes_on(
     line: AnswerFields, offset: int, thread: str, last_thread: str, last: AnswerFields, last_end: int
 ) -> bool:
-    """Whether a line without any id goes on with another: no prompt and no result stands between them."""
+    """Whether a line without any id continues another: no prompt and no result is between them."""
     assert line.message is not None
     assert last.message is not None
     if thread != last_thread or line.message.model != last.message.model:

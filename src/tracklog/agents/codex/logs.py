@@ -1,8 +1,8 @@
-"""The logs of Codex: which of them form a session, and what differs in reading them (`agents/base.py`).
+"""The logs of Codex: which of them form a session, and how they are read differently (`agents/base.py`).
 
 Rules
   1. A session is its root thread and all threads below it, also where the root's own file is gone.
-  2. A rollout that stands twice (archived, compressed) is read once: the longer one.
+  2. A rollout with two files (archived, compressed) is read once: the longer one.
   3. Codex deletes nothing by itself: it moves sessions to `archived_sessions` and may compress them.
 """
 
@@ -62,7 +62,7 @@ class CodexLogs(AgentLogs):
         return ThreadId(file.session or file.path.stem)
 
     def folder_around(self, file: LogFile) -> Path:
-        return file.root  # rollouts stand in folders by date
+        return file.root  # rollouts are in folders by date
 
     @property
     def look_at(self) -> Callable[[Trace, Piece], None]:

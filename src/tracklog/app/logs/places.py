@@ -56,7 +56,7 @@ def session_path(
 
 
 def _of_project(matches: Sequence[LogFile], cwd: Path | None) -> list[LogFile]:
-    """A session may stand in several projects; the one of the working directory comes first."""
+    """The logs of a session that is in several projects, those of the working directory first."""
     if cwd is None:
         return list(matches)
     homes = {(file.agent, file.root) for file in matches}

@@ -49,5 +49,5 @@ def _may_be_a_file(text: str) -> bool:
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # whoever opens it will meet the same refusal and report it
+        return True  # the code that opens it will meet the same refusal and report it
     return True

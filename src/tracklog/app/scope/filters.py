@@ -26,7 +26,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Described(Protocol):
-    """A session, as far as one must know it to say whether it is meant."""
+    """The facts about a session that the filters need."""
 
     @property
     def started_at(self) -> str | None: ...
@@ -66,7 +66,7 @@ class Filters(NamedTuple):
         return RequestFilter(self.since, self.until)
 
     def fits(self, session: Described) -> bool:
-        """Whether a session is meant."""
+        """Whether a session passes the filters."""
         return (
             self._touches(session)
             and (self.project is None or any(is_in_project(cwd, self.project) for cwd in _cwds(session)))
@@ -74,12 +74,12 @@ class Filters(NamedTuple):
         )
 
     def fits_model(self, *models: str | None) -> bool:
-        """Whether one of these models is meant."""
+        """Whether one of these models passes the filter."""
         wanted = (self.model or "").lower()
         return self.model is None or any(wanted in (model or "").lower() for model in models)
 
     def fits_time(self, at: str | None) -> bool:
-        """Whether a moment is meant."""
+        """Whether a moment passes the filter."""
         if not self.has_period:
             return True
         moment = moment_of(at)
@@ -157,7 +157,7 @@ def _cwds(session: Described) -> list[str]:
 
 
 def is_in_project(cwd: str, project: str) -> bool:
-    """A project is meant by its name, or by its folder."""
+    """Whether a folder belongs to a project, which is given by its name or its folder."""
     if os.sep not in project and project not in (".", ".."):
         return last_part(cwd).lower() == project.lower()
     folder = os.path.abspath(os.path.expanduser(project)).rstrip(os.sep)

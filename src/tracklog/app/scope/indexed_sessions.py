@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class ScopedSessions:
-    """The sessions that are meant: those that the index can tell of, and those that must be read."""
+    """The sessions of a scope: those that the index can answer for, and those that must be read."""
 
     def __init__(
         self, database: Database, scope: Scope, *, agent: str | None = None, look: ProcessLook | None = None
@@ -83,7 +83,7 @@ class ScopedSessions:
         return iter(sorted(both, key=lambda one: (-one.changed_ns, one.id, one.agent)))
 
     def read(self, files: SessionFiles) -> Session:
-        """One of those that the index cannot tell of."""
+        """Read a session that the index cannot answer for."""
         from tracklog.reading.session_reader import SpoolReader, read_session
 
         self._spool = self._spool or SpoolReader(self.database.home.path)
@@ -97,7 +97,7 @@ class ScopedSessions:
 
 
 def _told_apart(database: Database, scope: Scope) -> tuple[set[Name] | None, set[Name]]:
-    """The sessions that the index can tell of (None: all), and those that it cannot."""
+    """The sessions that the index can answer for (None: all), and those that it cannot."""
     db = database.db
     if scope.is_everything(db):
         return None, set()
@@ -115,7 +115,7 @@ def _told_apart(database: Database, scope: Scope) -> tuple[set[Name] | None, set
 
 
 class ReadSession(NamedTuple):
-    """A session that the index could not tell of, read from its logs."""
+    """A session read from its logs, as the index could not answer for it."""
 
     session: Session
     is_only_here: bool

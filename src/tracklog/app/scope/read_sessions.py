@@ -252,7 +252,7 @@ class Lineage(NamedTuple):
 
 
 def lineage_of(session: Session, reader: SessionReader, home: Path | None) -> Lineage:
-    """What the register of runs tells of a session."""
+    """The lineage of a session, from the register of runs."""
     known = runs(Home(tracklog_home(home)))
     started = known.children_of(session.agent, session.id)
     continued = [

@@ -3,12 +3,11 @@
 Rules
   1. One result is one line, in one write, and synced to disk before it is shown.
   2. The last line of an id counts. The costs of the lines do not overlap: their sum is what was spent.
-  3. One process at a time. A line that was torn when its writer died is removed; a file that is not ours is left alone.
+  3. One process at a time. A line that was torn when its writer died is removed; a file that is not ours is left
+     alone.
   4. A list keeps its name (`batch`) as long as its file exists; an emptied file gets a new one.
-
-Runs without a line, as tracklog was killed before it could write:
-  1. The register has them by the key of their task. Runs with a line are not looked up.
-  2. A run whose log holds no answer is no answer; but its cost counts.
+  5. Runs without a line, because tracklog was killed before it could write, are found in the register by the key
+     of their task. A run whose log holds no answer is no answer; but its cost counts.
 """
 
 from __future__ import annotations
