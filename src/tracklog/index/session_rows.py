@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 
 import msgspec
@@ -12,7 +12,7 @@ from tracklog.agents.headers import head_of
 from tracklog.archive import tables
 from tracklog.archive.locate import known_log
 from tracklog.index.freshness import SPOOL_SEEN, ProcessLook
-from tracklog.index.ingest import OnRead, Plan, Unit, ingest
+from tracklog.index.ingest import Plan, Unit, ingest
 from tracklog.index.stale_states import write_states
 from tracklog.reading.session_files import HeadOf, SessionFiles, group
 from tracklog.reading.session_reader import SpoolReader
@@ -59,24 +59,14 @@ def _write_down(database: Database, sessions: set[str], tail: SpoolTail, before:
         put_setting(db, SPOOL_SEEN, tail.told())
 
 
-def settle_sessions(
-    database: Database,
-    names: Collection[Name] | None = None,
-    *,
-    on_read: OnRead | None = None,
-    look: ProcessLook | None = None,
-) -> int:
-    """Brings the rows of these sessions up to date, or of all; how many were not."""
+def settle_sessions(database: Database, *, look: ProcessLook | None = None) -> int:
+    """Brings the rows of all sessions up to date; how many were not."""
     look = look or ProcessLook()
     lives, changed = look.lives(database), look.changed(database)
     if changed.states:
         write_states(database, changed)
         look.compare_again()
-    due = [
-        name
-        for name in dict.fromkeys([*unsettled(database.db), *sorted(changed.to_settle)])
-        if names is None or name in names
-    ]
+    due = list(dict.fromkeys([*unsettled(database.db), *sorted(changed.to_settle)]))
     if not due:
         return 0
     related = {name: catalogue.kin_of(database.db, *name) for name in due}
@@ -91,7 +81,7 @@ def settle_sessions(
             units.append(Unit(sessions=ours, kin=kin, size=sum(_size(one) for one in ours)))
     numbers, spool = catalogue.numbers(database.db), SpoolReader(database.home.path)
     plan = Plan(units, {}, {}, numbers, None, database.home.archive, spool, lives)
-    ingest(plan, database, on_read=on_read)
+    ingest(plan, database)
     look.compare_again()
     with database.transaction() as db:
         mark_only_here(db)

@@ -242,7 +242,7 @@ def _changes(git: SafeGit, *, with_ignored: bool = False) -> list[str]:
     return [entry[:2] for entry in git("status", *shape, *which).split("\0") if entry]
 
 
-def leave(worktree: Worktree, *, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+def leave(worktree: Worktree) -> dict[str, Any]:
     """Remove a worktree without changes; returns what became of it, and why it is kept: commits, changes, other files.
 
     Kept without a `why`: it could not be checked or removed, and `problem` says why.
@@ -250,9 +250,9 @@ def leave(worktree: Worktree, *, env: Mapping[str, str] | None = None) -> dict[s
     why: str | None = None
     problem: str | None = None
     try:
-        why = _why_kept(worktree, env)
+        why = _why_kept(worktree)
         if why is None:
-            _remove(worktree, env)
+            _remove(worktree)
     except (GitFailed, UserError, OSError) as error:
         problem = str(error) if _is_anything_left(worktree) else None
     return {
@@ -268,8 +268,8 @@ def _is_anything_left(worktree: Worktree) -> bool:
     return os.path.lexists(worktree.path) or worktree.common.exists()
 
 
-def _why_kept(worktree: Worktree, env: Mapping[str, str] | None) -> str | None:
-    shared = SafeGit(["--git-dir", str(worktree.common)], env)
+def _why_kept(worktree: Worktree) -> str | None:
+    shared = SafeGit(["--git-dir", str(worktree.common)])
     if _tip_of(shared, worktree.branch) not in (worktree.base, None):
         return "commits"
     if worktree.path.is_symlink():
@@ -277,7 +277,7 @@ def _why_kept(worktree: Worktree, env: Mapping[str, str] | None) -> str | None:
     if not worktree.path.exists():
         return None
     # by its own directory of git: the `.git` in it may lead elsewhere by now
-    own = SafeGit(["--git-dir", str(worktree.private), "--work-tree", str(worktree.path)], env)
+    own = SafeGit(["--git-dir", str(worktree.private), "--work-tree", str(worktree.path)])
     if own.line("rev-parse", "--verify", "HEAD") != worktree.base:
         return "commits"
     changes = set(_changes(own.without_filters(), with_ignored=True))
@@ -291,9 +291,9 @@ def _tip_of(git: SafeGit, branch: str) -> str | None:
     return git.line("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}") or None
 
 
-def _remove(worktree: Worktree, env: Mapping[str, str] | None) -> None:
+def _remove(worktree: Worktree) -> None:
     """Remove the worktree; git checks once more that it is clean, and refuses otherwise."""
-    git = SafeGit(["--git-dir", str(worktree.common)], env).without_filters()
+    git = SafeGit(["--git-dir", str(worktree.common)]).without_filters()
     try:
         _patiently(lambda: git("worktree", "remove", str(worktree.path)))
     except GitFailed as error:

@@ -90,15 +90,13 @@ def logs_of_session(db: sqlite3.Connection, agent: str, session: str) -> list[Lo
     ]
 
 
-def sessions_beginning_with(
-    db: sqlite3.Connection, text: str, scope: Scope, *, limit: int = 8
-) -> list[tuple[str, str]]:
-    """Names of listed sessions with a log in the scope whose id begins with `text`."""
+def sessions_beginning_with(db: sqlite3.Connection, text: str, scope: Scope) -> list[tuple[str, str]]:
+    """Names of listed sessions with a log in the scope whose id begins with `text`, eight at most."""
     inside, values = scope.condition("f.path")
     found = db.execute(
         "select agent, session from session_rows s where session >= ? and session < ? and is_listed = 1 and exists ("
-        f"select 1 from log_files f where f.session = s.session and f.agent = s.agent and {inside}) limit ?",
-        (text, text + "\U0010ffff", *values, limit),
+        f"select 1 from log_files f where f.session = s.session and f.agent = s.agent and {inside}) limit 8",
+        (text, text + "\U0010ffff", *values),
     )
     return [(agent, as_text(session)) for agent, session in found]
 

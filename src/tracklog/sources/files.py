@@ -213,11 +213,11 @@ def _first(contents: Iterator[Chunk], n_bytes: int) -> Iterator[Chunk]:
             return
 
 
-def stored_chunks(file: LogFile | Path, start: int = 0, *, size: int = CHUNK) -> Iterator[bytes]:
+def stored_chunks(file: LogFile | Path, *, size: int = CHUNK) -> Iterator[bytes]:
     """The bytes as they are on the disk, compressed or not."""
     path = stored_path(file)
     with _descriptors().lent(path) as (_, descriptor):
-        yield from _pieces(path, descriptor, start, size=size)
+        yield from _pieces(path, descriptor, 0, size=size)
 
 
 def _pieces(path: Path, descriptor: int, start: int, *, size: int) -> Iterator[bytes]:
