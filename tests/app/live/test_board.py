@@ -120,6 +120,17 @@ def test_who_makes_the_index_is_told_that_logs_grow(home: LiveHome) -> None:
         soon(lambda: grown)
 
 
+def test_who_makes_the_index_is_told_that_a_log_became_shorter(home: LiveHome) -> None:
+    for n in range(3):
+        home.prompt(f"prompt {n}")
+    with live_site(home, hub := Heard()) as site:
+        replaced: list[int] = []
+        site.live.on_growth = lambda: replaced.append(len(hub.named("rewritten")))
+        home.log().write_bytes(home.log().read_bytes().splitlines(keepends=True)[0])
+        soon(lambda: hub.named("rewritten"))
+        soon(lambda: 1 in replaced, within_s=2)  # at once, and not only when its state changes
+
+
 def test_a_question_that_can_be_answered_here_is_on_the_board(home: LiveHome) -> None:
     home.prompt("one")
     with (

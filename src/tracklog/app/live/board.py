@@ -38,6 +38,7 @@ from tracklog.store.database import Database, StoreError, reading
 from tracklog.store.scope import Scope
 
 _TICK_S = 0.2
+_CHANGES = ("state_changed", "log_replaced")  # after which the index has something to read
 _ROWS_S = 0.25  # between two looks at all rows while something happens,
 _ANYWAY_S = 1.0  # and while nothing happens
 _APPENDS_S = 0.1
@@ -104,7 +105,7 @@ class Live:
         self._usual = _UsualTimes(home, self._is_over)
         self._thread = Thread(target=self._run, name="live", daemon=True)
         self.on_growth: Callable[[], None] | None = (
-            None  # called when logs have grown, or a process started or ended
+            None  # called when logs have grown or were replaced, or a process started or ended
         )
 
     def start(self) -> None:
@@ -163,7 +164,7 @@ class Live:
             if event.event == "log_replaced":
                 thread = {"agent": event.agent, "session": event.session, "thread": event.thread}
                 self._hub.publish("rewritten", thread)
-        has_changed = bool(grown) or any(event.event == "state_changed" for event in events)
+        has_changed = bool(grown) or any(event.event in _CHANGES for event in events)
         if has_changed and self.on_growth is not None:
             self.on_growth()
 
