@@ -24,9 +24,11 @@ import json
 import math
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,11 +73,17 @@ class Growth(NamedTuple):
 
 
 def exponent(sizes: Sequence[int], beyond: Sequence[float], *, least: float) -> float | None:
-    """The exponent between the first and the last size; None if even the last is too little to say."""
+    """The exponent of costs beyond start-up; None if even the last is too little to say.
+
+    The lower one of two: what the costs themselves say, and what each doubling adds. The one is too high where the
+    start-up took long by chance, the other where the first or second size took short.
+    """
     if beyond[-1] < least:
         return None
     first = max(beyond[0], beyond[-1] / _LEAST_SHARE)
-    return math.log(beyond[-1] / first) / math.log(sizes[-1] / sizes[0])
+    whole = math.log(beyond[-1] / first) / math.log(sizes[-1] / sizes[0])
+    added = [later - earlier for earlier, later in pairwise(beyond)]
+    return whole if min(added) <= 0 else min(whole, math.log2(added[-1] / added[0]))
 
 
 def _least(one: Run, two: Run) -> Run:
@@ -103,8 +111,7 @@ class HomeAsked:
             return self._start(argv, "tracklog")
         question = self.questions[name]
         if question.grows:
-            log = newest_log(self.top)
-            log.write_bytes(log.read_bytes() + log.read_bytes().splitlines(keepends=True)[-1])
+            _append_a_line(newest_log(self.top))
         if not question.has_index:
             shutil.rmtree(self.top / "none", ignore_errors=True)
         return self._run(question.argv, "tracklog" if question.has_index else "none")
@@ -126,6 +133,14 @@ class HomeAsked:
         }
         words = [f"{name}={value}" for name, value in known.items()]
         return run_command(["/usr/bin/env", "-i", *words, sys.executable, *argv], accepts=(0, 1))
+
+
+def _append_a_line(log: Path) -> None:
+    """Repeat the last line, without reading the whole log: what this process holds would count as memory of the next one."""
+    with log.open("r+b") as stream:
+        stream.seek(-min(1_000_000, log.stat().st_size), os.SEEK_END)
+        last = stream.read().splitlines(keepends=True)[-1]
+        stream.write(last)
 
 
 class Bench:
@@ -159,15 +174,19 @@ class Bench:
         return growth
 
     def _pages(self, shape: str, homes: Sequence[HomeAsked]) -> Iterator[Growth]:
-        from bench.scaling_pages import (
-            measure,
-        )  # loads much: the memory of what is measured before would count it
-
-        small = dict(measure(self.small.top))
-        each = [dict(measure(home.top)) for home in homes]
+        small, *each = (_of_pages(home.top) for home in (self.small, *homes))
         for name, start in small.items():
             if self.only in name:
                 yield Growth(shape, name, start, [runs[name] for runs in each])
+
+
+def _of_pages(top: Path) -> dict[str, Run]:
+    """What pages cost, measured by a process of its own: here its modules would count as memory of what comes next."""
+    path = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
+    argv = [sys.executable, "-m", "bench.scaling_pages", str(top)]
+    done = subprocess.run(argv, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, check=True)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return {name: Run(0, cpu_s, peak) for name, cpu_s, peak in rows}
 
 
 def as_row(growth: Growth, sizes: Sequence[int]) -> str:
@@ -179,14 +198,14 @@ def as_row(growth: Growth, sizes: Sequence[int]) -> str:
         for one in (growth.cpu_exponent(sizes), growth.memory_exponent())
     ]
     mark = "  MISSED" if growth.is_over(sizes) else ""
-    return f"{growth.shape:8} {growth.name:30} {cpu} {exponents[0]} {memory} {exponents[1]}{mark}"
+    return f"{growth.shape:8} {growth.name:34} {cpu} {exponents[0]} {memory} {exponents[1]}{mark}"
 
 
 def head(sizes: Sequence[int]) -> str:
     """The head of the table."""
     columns = ["start", *map(str, sizes)]
     cpu, memory = "".join(f"{one:>8}" for one in columns), "".join(f"{one:>7}" for one in columns)
-    return f"{'':8} {'CPU seconds, peak MB':30} {cpu} {'exp':>6} {memory} {'exp':>6}"
+    return f"{'':8} {'CPU seconds, peak MB':34} {cpu} {'exp':>6} {memory} {'exp':>6}"
 
 
 def as_document(growth: Growth, sizes: Sequence[int]) -> dict[str, Any]:

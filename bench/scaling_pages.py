@@ -1,7 +1,14 @@
-"""What the server costs: its start until all is indexed and every page was shown once, then each page, then idling."""
+"""What the server costs: its start until all is indexed and every page was shown once, then idling, then each page.
+
+    python -m bench.scaling_pages DIR
+
+Prints a line for each: name, seconds of CPU time, and bytes of peak memory, which is only known for the whole.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +16,6 @@ from urllib.parse import quote
 
 import psutil
 
-from bench.measure import Run
 from tests.browser.serving import Homes, Served, serving
 
 _TIMES = 10  # the system counts CPU time in hundredths of a second
@@ -17,23 +23,24 @@ _IDLE_S = 3.0
 _PATIENCE_S = 600
 
 
-def measure(top: Path) -> Iterator[tuple[str, Run]]:
-    """The costs of a server for the homes in a folder; of its memory only the peak is known, at the end."""
+def measure(top: Path) -> Iterator[tuple[str, float, int]]:
+    """The costs of a server for the homes in a folder; of its memory only the peak is known."""
     with serving(Homes(top)) as served:
         process = psutil.Process(served.process.pid)
         served.wait_until_indexed(_PATIENCE_S)
         paths = _paths(served)
         for path in paths.values():
             _ask(served, path)
-        yield "serve: start, every page once", Run(0, _cpu_s(process), _peak_bytes(process))
+        yield "serve: start, every page once", _cpu_s(process), _peak_bytes(process)
+        time.sleep(_IDLE_S)  # until it has done what these pages made it do
         began = _cpu_s(process)
         time.sleep(_IDLE_S)
-        yield "serve: idle", Run(0, _cpu_s(process) - began, 0)
+        yield "serve: idle", _cpu_s(process) - began, 0
         for name, path in paths.items():
             began = _cpu_s(process)
             for _ in range(_TIMES):
                 _ask(served, path)
-            yield f"{_TIMES} × {name}", Run(0, _cpu_s(process) - began, 0)
+            yield f"{_TIMES} × {name}", _cpu_s(process) - began, 0
 
 
 def _paths(served: Served) -> dict[str, str]:
@@ -95,3 +102,8 @@ def _peak_bytes(process: psutil.Process) -> int:
         line for line in status.read_text("ascii", "replace").splitlines() if line.startswith("VmHWM:")
     )
     return int(peak.split()[1]) * 1024
+
+
+if __name__ == "__main__":
+    for row in measure(Path(sys.argv[1])):
+        print(json.dumps(row), flush=True)

@@ -33,7 +33,12 @@ def test_what_costs_next_to_nothing_has_no_exponent() -> None:
 
 
 def test_a_cost_that_the_smallest_size_does_not_show_still_has_an_exponent() -> None:
-    assert exponent(SIZES, [-0.01, 0.2, 1.0], least=LEAST_CPU_S) == pytest.approx(3.0)
+    assert exponent(SIZES, [-0.01, 0.05, 0.53], least=LEAST_CPU_S) == pytest.approx(3.0)
+
+
+def test_a_start_up_that_took_long_by_chance_does_not_make_linear_growth_look_steeper() -> None:
+    late = [0.1 - 0.09, 0.2 - 0.09, 0.4 - 0.09]
+    assert exponent(SIZES, late, least=LEAST_CPU_S) == pytest.approx(1.0)
 
 
 def test_the_start_up_does_not_count() -> None:
