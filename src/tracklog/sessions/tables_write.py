@@ -14,9 +14,10 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from tracklog.sessions.tables_listed import drop_listed, refresh_copies, refresh_lists
 from tracklog.store.surrogates import as_text, storable
 from tracklog.store.values import SessionRows
+
+# Lazy imports: answers from the index load this module, and write no list.
 
 Name = tuple[str, str]  # agent and session
 _RECENT_MS = 24 * 3600 * 1000  # rows of an earlier version that are younger are made again
@@ -43,6 +44,8 @@ _CALL_COLUMNS = (
 
 def put_session(db: sqlite3.Connection, rows: SessionRows, *, only_here: bool) -> None:
     """Replaces the rows of a session by those of its settled state."""
+    from tracklog.sessions.tables_listed import refresh_lists
+
     row = _row_of(db, rows.agent, rows.session)
     if row is None:
         row = _put_bare(db, rows.agent, rows.session)
@@ -78,6 +81,8 @@ def mark_settled(db: sqlite3.Connection, agent: str, session: str) -> None:
 
 def drop_session(db: sqlite3.Connection, agent: str, session: str) -> None:
     """Deletes a session."""
+    from tracklog.sessions.tables_listed import drop_listed, refresh_copies
+
     row = _row_of(db, agent, session)
     if row is not None:
         _drop_parts(db, row)
@@ -160,6 +165,8 @@ def _row_of(db: sqlite3.Connection, agent: str, session: str) -> int | None:
 
 
 def _put_bare(db: sqlite3.Connection, agent: str, session: str) -> int:
+    from tracklog.sessions.tables_listed import refresh_copies
+
     made = db.execute(
         "insert into session_rows (agent, session, is_settled, is_listed, only_here) values (?, ?, 0, 0, 0)",
         (agent, storable(session)),
