@@ -6,7 +6,9 @@ import sqlite3
 from datetime import UTC, datetime
 from itertools import product
 from typing import Any
+from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -252,3 +254,15 @@ def test_of_no_sessions_there_is_nothing_to_list() -> None:
 def test_a_session_with_a_wrong_clock_does_not_fill_the_calendar() -> None:
     table = lists_of([session(1, started_ms=0, last_ms=200_000_000_000_000)])
     assert len(SessionSelection(table, SessionFilter()).months()) == 1200
+
+
+def test_months_begin_and_end_as_the_clock_of_this_machine_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    begins = int(
+        datetime(2026, 3, 1, tzinfo=ZoneInfo("Asia/Kathmandu")).timestamp() * 1000
+    )  # 5:45 before UTC
+    sessions = [
+        session(n, started_ms=begins + late, last_ms=begins + late) for n, late in enumerate((-1, 0, 1))
+    ]
+    monkeypatch.setenv("TZ", "Asia/Kathmandu")
+    there = SessionSelection(lists_of(sessions), SessionFilter()).months()
+    assert there == [(Month(2026, 3), 2), (Month(2026, 2), 1)]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tracklog.ledger.stored.tables_costs import SessionCost
 
 NONE = "(none)"  # the value of a session that has none
+_DAY_S = 86_400
 _QUARTER_S = 900  # offsets of zones are multiples of it
 _MOST_MONTHS = 1200  # of one session: a clock that was wrong shall not fill the calendar
 _SORTED = 100  # letters of a text by which it is sorted
@@ -273,10 +274,17 @@ def _months(month: Month, last: Month) -> Iterator[Month]:
 
 
 def _month(ms: int, zone: tzinfo) -> Month:
-    return _month_of_quarter(ms // 1000 // _QUARTER_S, zone)
+    at_s = ms // 1000
+    return _month_of_day(at_s // _DAY_S, zone) or _month_at(at_s // _QUARTER_S * _QUARTER_S, zone)
 
 
-@lru_cache(8192)
-def _month_of_quarter(quarter: int, zone: tzinfo) -> Month:
-    at = datetime.fromtimestamp(quarter * _QUARTER_S, zone)
+@lru_cache(16384)
+def _month_of_day(day: int, zone: tzinfo) -> Month | None:
+    """The month of a day in UTC; None: in this zone a month begins in it."""
+    first, last = _month_at(day * _DAY_S, zone), _month_at((day + 1) * _DAY_S - _QUARTER_S, zone)
+    return first if first == last else None
+
+
+def _month_at(at_s: int, zone: tzinfo) -> Month:
+    at = datetime.fromtimestamp(at_s, zone)
     return Month(at.year, at.month)
