@@ -75,15 +75,15 @@ class Growth(NamedTuple):
 def exponent(sizes: Sequence[int], beyond: Sequence[float], *, least: float) -> float | None:
     """The exponent of costs beyond start-up; None if even the last is too little to say.
 
-    The lower one of two: what the costs themselves say, and what each doubling adds. The one is too high where the
-    start-up took long by chance, the other where the first or second size took short.
+    What the costs say is too high where the start-up took long by chance. If it misses the goal, what each doubling adds
+    is asked too, which is too high where the first or second size took short: the lower one counts.
     """
     if beyond[-1] < least:
         return None
     first = max(beyond[0], beyond[-1] / _LEAST_SHARE)
     whole = math.log(beyond[-1] / first) / math.log(sizes[-1] / sizes[0])
     added = [later - earlier for earlier, later in pairwise(beyond)]
-    return whole if min(added) <= 0 else min(whole, math.log2(added[-1] / added[0]))
+    return whole if whole <= GOAL or min(added) <= 0 else min(whole, math.log2(added[-1] / added[0]))
 
 
 def _least(one: Run, two: Run) -> Run:
