@@ -15,7 +15,6 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from tracklog.clock import LOCAL, local_zone, zone_named
-from tracklog.model.session_rules import last_part
 
 if TYPE_CHECKING:
     from tracklog.ledger.pricing import RequestFilter
@@ -159,6 +158,8 @@ def _cwds(session: Described) -> list[str]:
 def is_in_project(cwd: str, project: str) -> bool:
     """Whether a folder belongs to a project, which is given by its name or its folder."""
     if os.sep not in project and project not in (".", ".."):
+        from tracklog.model.session_rules import last_part  # the model comes with it: `path` needs none of it
+
         return last_part(cwd).lower() == project.lower()
     folder = os.path.abspath(os.path.expanduser(project)).rstrip(os.sep)
     return f"{cwd.rstrip(os.sep)}{os.sep}".startswith(f"{folder}{os.sep}")
