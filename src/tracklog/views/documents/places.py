@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from tracklog.app.logs.places import Skipped, log_folders
 from tracklog.app.scope.resolve import ResolvedLogs
 
@@ -31,10 +29,12 @@ def skipped_rows(skipped: Iterable[Skipped]) -> list[dict[str, str]]:
 
 def doctor_document(found: Examination) -> dict[str, Any]:
     """The document of `doctor`, as docs/cli.md names its fields."""
+    from msgspec import to_builtins  # `places` opens no log and needs none of it
+
     return {
         "checks": [check._asdict() for check in found.checks],
-        "coverage": msgspec.to_builtins(found.coverage),
-        "unknown": msgspec.to_builtins(found.unknown),
+        "coverage": to_builtins(found.coverage),
+        "unknown": to_builtins(found.unknown),
         "broken": found.broken,
         "skipped": skipped_rows(found.skipped),
     }
