@@ -106,7 +106,8 @@ class Indexing:
 
     def catch_up(self, patience_s: float = _PATIENCE_S) -> None:
         """Wait until the index is up to date; at most `patience_s`, and not where no pass is possible."""
-        if self.status().state in ("failed", "busy") or self._knows_all():
+        is_at_work = self._thread.is_alive() and self.status().state not in ("failed", "busy")
+        if not is_at_work or self._knows_all():
             return
         with self._lock:
             n_before = self._n_begun
