@@ -51,7 +51,6 @@ def start_detached(
     for folder in (home.path, home.runs, home.runs / "results"):  # what cannot be written then is said now
         make_private_folder(folder)
     discard_prestarted()  # they are our children, not those of the process that stays
-    remember_our_parent(os.environ, home=home)  # our parent is no ancestor of the process that stays
     sys.stdout.flush()
     sys.stderr.flush()
     reading, writing = os.pipe()
@@ -86,6 +85,7 @@ def _read(reading: int) -> dict[str, Any]:
 def _stay_behind(request: RunRequest, home: Home, writing: int, wait: Wait) -> None:
     """The other process; never returns."""
     try:
+        remember_our_parent(os.environ, home=home)  # it is no ancestor of the process that stays
         os.setsid()
         if os.fork():
             os._exit(0)
