@@ -18,6 +18,7 @@ from tracklog.errors import UserError
 from tracklog.home import Home
 from tracklog.live.run_register import runs
 from tracklog.run import limits, log_facts
+from tracklog.run.child import Child
 from tracklog.run.process import supervise
 from tracklog.run.registration import RunRegistration
 
@@ -252,6 +253,15 @@ def test_who_reads_us_may_go_and_the_exit_code_tells_all_the_same(tmp_path: Path
     assert done.returncode == 1
 
 
+def client_of(child: Child) -> psutil.Process:
+    """The client's process, when it is known: the supervisor and the client speak through different pipes."""
+    deadline = time.monotonic() + 60
+    while child.pid is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return psutil.Process(child.pid)
+
+
 def test_a_supervisor_that_was_stopped_does_not_hold_us(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,8 +269,7 @@ def test_a_supervisor_that_was_stopped_does_not_hold_us(
     monkeypatch.setattr(supervise, "_SUPERVISOR_S", 0.5)
     child = started(tmp_path, say(STARTED), "time.sleep(300)")
     next(one for one in child.events() if one.what == "system/init")
-    assert child.pid is not None
-    supervisor = psutil.Process(child.pid).parent()
+    supervisor = client_of(child).parent()
     assert supervisor is not None
     supervisor.suspend()
     child.cancel()
@@ -276,11 +285,7 @@ def test_it_is_listened_to_and_ended_in_time_though_loading_takes_long(
     monkeypatch.setattr(RunRegistration, "started", lambda _: is_loaded.wait(120))
     child = started(tmp_path, say(STARTED), "time.sleep(300)")
     next(one for one in child.events() if one.what == "system/init")
-    deadline = time.monotonic() + 60
-    while child.pid is None:  # the supervisor and the client speak through different pipes
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    client = psutil.Process(child.pid)
+    client = client_of(child)
     child.cancel()
     client.wait(timeout=60)
     assert not is_loaded.is_set()
