@@ -100,7 +100,8 @@ def old_home() -> Iterator[dict[str, Any]]:
         PLACE.mkdir(mode=0o700)
         try:
             with tarfile.open(fileobj=io.BytesIO(zstandard.decompress(FIXTURE.read_bytes()))) as tar:
-                tar.extractall(PLACE, filter="data")
+                tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4
+                tar.extractall(PLACE)
             for folder in (HOME, OURS, *(path for path in OURS.rglob("*") if path.is_dir())):
                 folder.chmod(0o700)
             link(Path(tracklog.__file__).parent)
